@@ -1,0 +1,61 @@
+#pragma once
+
+#include <sys/uio.h>
+
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "iwarp/base/bytes.hpp"
+
+namespace iwarp {
+
+/// The bytes of one gathering write, in order: small things copied into an arena, large ones
+/// referenced where they are. Arena bytes that follow each other share one iovec. Its room is
+/// allocated once; nothing allocates afterwards. Not thread-safe: one per driving thread.
+class GatherList {
+ public:
+  /// `arena_size` bytes for copies, at most `max_pieces` iovecs.
+  GatherList(std::size_t arena_size, std::size_t max_pieces);
+
+  /// Forgets everything; the room is reused.
+  void clear();
+
+  /// Room for `size` contiguous bytes, which the caller fills at once and which are the next bytes
+  /// of the stream. Precondition: has_room(size, 1).
+  std::byte* append(std::size_t size);
+  /// Copies `bytes` behind what is there. Precondition: has_room(bytes.size(), 1).
+  void copy(ConstBytes bytes);
+  /// Refers to `bytes` where they are; they stay valid until the write has been done.
+  /// Precondition: has_room(0, 1).
+  void reference(ConstBytes bytes);
+
+  /// Whether `arena` bytes in `pieces` more iovecs still fit.
+  [[nodiscard]] bool has_room(std::size_t arena, std::size_t pieces) const {
+    return arena_used_ + arena <= arena_size_ && pieces_.size() + pieces <= max_pieces_;
+  }
+  [[nodiscard]] std::size_t size() const { return size_; }
+  [[nodiscard]] std::size_t arena_used() const { return arena_used_; }
+  [[nodiscard]] std::span<const iovec> pieces() const { return pieces_; }
+
+  /// Copies the bytes [from, from + to.size()) of the stream into `to`.
+  void extract(std::size_t from, MutableBytes to) const;
+
+  /// A position to come back to: what was appended after mark() is forgotten by rewind().
+  struct Mark {
+    std::size_t pieces, last_length, arena_used, size;
+  };
+  [[nodiscard]] Mark mark() const;
+  void rewind(const Mark& mark);
+
+ private:
+  std::unique_ptr<std::byte[]> arena_;
+  std::size_t arena_size_;
+  std::size_t arena_used_ = 0;
+  std::size_t max_pieces_;
+  std::size_t size_ = 0;
+  std::vector<iovec> pieces_;
+};
+
+}  // namespace iwarp

@@ -1,0 +1,69 @@
+#include "iwarp/base/gather_list.hpp"
+
+#include <algorithm>
+
+namespace iwarp {
+
+GatherList::GatherList(std::size_t arena_size, std::size_t max_pieces)
+    : arena_(new std::byte[arena_size]), arena_size_(arena_size), max_pieces_(max_pieces) {
+  pieces_.reserve(max_pieces);
+}
+
+void GatherList::clear() {
+  pieces_.clear();
+  arena_used_ = 0;
+  size_ = 0;
+}
+
+std::byte* GatherList::append(std::size_t size) {
+  std::byte* at = arena_.get() + arena_used_;
+  arena_used_ += size;
+  size_ += size;
+  if (!pieces_.empty()) {
+    iovec& last = pieces_.back();
+    if (static_cast<std::byte*>(last.iov_base) + last.iov_len == at) {
+      last.iov_len += size;
+      return at;
+    }
+  }
+  pieces_.push_back({at, size});
+  return at;
+}
+
+void GatherList::copy(ConstBytes bytes) {
+  if (!bytes.empty()) std::memcpy(append(bytes.size()), bytes.data(), bytes.size());
+}
+
+void GatherList::reference(ConstBytes bytes) {
+  if (bytes.empty()) return;
+  size_ += bytes.size();
+  // iovec has no const form; a write does not change what it gathers.
+  pieces_.push_back({const_cast<std::byte*>(bytes.data()), bytes.size()});
+}
+
+void GatherList::extract(std::size_t from, MutableBytes to) const {
+  for (const iovec& piece : pieces_) {
+    if (to.empty()) return;
+    if (from >= piece.iov_len) {
+      from -= piece.iov_len;
+      continue;
+    }
+    const std::size_t size = std::min(piece.iov_len - from, to.size());
+    std::memcpy(to.data(), static_cast<const std::byte*>(piece.iov_base) + from, size);
+    to = to.subspan(size);
+    from = 0;
+  }
+}
+
+GatherList::Mark GatherList::mark() const {
+  return {pieces_.size(), pieces_.empty() ? 0 : pieces_.back().iov_len, arena_used_, size_};
+}
+
+void GatherList::rewind(const Mark& mark) {
+  pieces_.resize(mark.pieces);
+  if (!pieces_.empty()) pieces_.back().iov_len = mark.last_length;
+  arena_used_ = mark.arena_used;
+  size_ = mark.size;
+}
+
+}  // namespace iwarp

@@ -1,0 +1,19 @@
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+#include "context.hpp"
+
+/// The subcommands. Each function registers one on `app`; `context` outlives the parsing, during
+/// which the chosen subcommand runs. `perf` registers itself the same way from
+/// perf/perf_command.hpp (library target iwarp_cli_perf, linked on top of iwarp_cli):
+/// `void add_perf_command(CLI::App& app, Context& context);`
+namespace iwarp::cli {
+
+void add_devices_command(CLI::App& app, Context& context);
+void add_serve_command(CLI::App& app, Context& context);
+void add_put_command(CLI::App& app, Context& context);
+void add_get_command(CLI::App& app, Context& context);
+void add_ls_command(CLI::App& app, Context& context);
+
+}  // namespace iwarp::cli

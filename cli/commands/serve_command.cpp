@@ -1,0 +1,90 @@
+#include <csignal>
+#include <filesystem>
+#include <iostream>
+#include <nlohmann/json.hpp>
+
+#include "address.hpp"
+#include "commands.hpp"
+#include "file_service/server.hpp"
+#include "interrupt.hpp"
+#include "json_output.hpp"
+#include "options.hpp"
+
+namespace iwarp::cli {
+namespace {
+
+struct ServeFlags {
+  std::string directory;
+  std::string listen = "127.0.0.1:7471";
+  StartUpFlags start_up;
+  std::size_t max_clients = 64;
+  double idle_timeout = 60;
+};
+
+file_service::ServerOptions server_options(const ServeFlags& flags) {
+  file_service::ServerOptions options;
+  options.start_up = connect_options(flags.start_up);
+  options.max_clients = flags.max_clients;
+  options.timeouts.idle =
+      std::chrono::milliseconds(static_cast<std::int64_t>(flags.idle_timeout * 1000));
+  options.timeouts.first_request = std::min(options.timeouts.first_request, options.timeouts.idle);
+  return options;
+}
+
+void announce(const Context& context, const std::string& directory, const std::string& address) {
+  if (context.output == Output::kJson) {
+    print_json({{"operation", "serve"}, {"directory", directory}, {"address", address}});
+  } else {
+    std::cout << fmt::format("serving {} at iwarp://{}/", directory, address) << std::endl;
+  }
+}
+
+void run_serve(const ServeFlags& flags, const Context& context) {
+  configure_log(context.log_level);
+  const HostPort address = parse_host_port(flags.listen, PortZero::kAllowed);
+  // A reader of our output that goes away, or a limit on file sizes, is an error code, not the end.
+  std::signal(SIGPIPE, SIG_IGN);
+  std::signal(SIGXFSZ, SIG_IGN);
+  const InterruptGuard guard;
+  file_service::Store store = file_service::Store::open(flags.directory);
+  verbs::Device device = require(verbs::Device::open(), "cannot open a device");
+  file_service::Server server(std::move(device), std::move(store), resolve(address).front(),
+                              server_options(flags));
+  announce(context, flags.directory, to_string(server.endpoint()));
+  server.run();
+}
+
+}  // namespace
+
+void add_serve_command(CLI::App& app, Context& context) {
+  auto flags = std::make_shared<ServeFlags>();
+  CLI::App* command = app.add_subcommand("serve", "Offer a directory to put, get and ls");
+  command->add_option("DIR", flags->directory, "The directory; nothing outside it can be reached")
+      ->required();
+  command
+      ->add_option("--listen", flags->listen,
+                   "ADDR:PORT or [IPV6]:PORT; port 0 takes a free one and says which")
+      ->capture_default_str();
+  command->add_option("--max-clients", flags->max_clients, "Clients at once; others are refused")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 10000));
+  command
+      ->add_option("--idle-timeout", flags->idle_timeout,
+                   "Drop a client that asks nothing for so many seconds")
+      ->capture_default_str()
+      ->check(CLI::Range(0.1, 86400.0));
+  add_mpa_options(*command, flags->start_up);
+  add_report_options(*command, context);
+  command->footer(
+      "Prints one line with the address when it is ready, and serves until SIGINT or SIGTERM, "
+      "which\n"
+      "end it with status 0. Anybody who can connect can read and replace every file in DIR:\n"
+      "listen on addresses of networks that you trust. --log-level info shows each transfer.\n\n"
+      "Examples:\n"
+      "  iwarp serve /srv/files\n"
+      "  iwarp serve /srv/files --listen 10.0.0.2:7471 --log-level info\n"
+      "  iwarp serve . --listen [::1]:0 --json");
+  command->callback([flags, &context] { run_serve(*flags, context); });
+}
+
+}  // namespace iwarp::cli

@@ -1,0 +1,71 @@
+#include "commands/transfer_options.hpp"
+
+#include <iostream>
+#include <nlohmann/json.hpp>
+
+#include "file_service/stream_hasher.hpp"
+#include "format.hpp"
+#include "json_output.hpp"
+
+namespace iwarp::cli {
+
+void add_client_options(CLI::App& command, ClientFlags& flags) {
+  add_mpa_options(command, flags.start_up);
+  add_revision_option(command, flags.start_up);
+  command
+      .add_option("--timeout", flags.timeout,
+                  "Give up when the server shows no sign of life for so many seconds")
+      ->capture_default_str()
+      ->check(CLI::Range(0.1, 86400.0));
+}
+
+file_service::ClientOptions client_options(const ClientFlags& flags) {
+  file_service::ClientOptions options;
+  options.start_up = connect_options(flags.start_up);
+  options.timeout = std::chrono::milliseconds(static_cast<std::int64_t>(flags.timeout * 1000));
+  options.start_up.timeout = std::min(options.start_up.timeout, options.timeout);
+  return options;
+}
+
+void add_hash_option(CLI::App& command, std::string& hash) {
+  command
+      .add_option("--hash", hash,
+                  "Digest that both ends compute and compare: sha256, or none for speed")
+      ->capture_default_str()
+      ->check(CLI::IsMember({"sha256", "none"}));
+}
+
+file_service::HashKind hash_kind(const std::string& hash) {
+  return hash == "none" ? file_service::HashKind::kNone : file_service::HashKind::kSha256;
+}
+
+void print_report(const Context& context, const TransferReport& report,
+                  const file_service::Client& client) {
+  const double rate = static_cast<double>(report.result.bytes) / report.seconds;
+  const auto& digest = report.result.sha256;
+  if (context.output == Output::kJson) {
+    const verbs::ConnectionInfo& info = client.info();
+    nlohmann::json sha256;
+    if (digest) sha256 = file_service::to_hex(*digest);
+    print_json({{"operation", report.operation},
+                {"name", report.subject.name},
+                {"server", client.server()},
+                {"file", report.subject.local},
+                {"bytes", report.result.bytes},
+                {"seconds", report.seconds},
+                {"bytes_per_second", rate},
+                {"sha256", sha256},
+                {"crc", info.crc},
+                {"mpa_revision", info.mpa_revision},
+                {"markers_sent", info.markers_sent},
+                {"markers_received", info.markers_received}});
+    return;
+  }
+  std::cout << fmt::format("{} {}: {} bytes ({}) in {}, {}\n", report.operation,
+                           printable(report.subject.name), report.result.bytes,
+                           human_size(report.result.bytes), human_duration(report.seconds),
+                           human_rate(rate));
+  if (digest) std::cout << "sha256 " << file_service::to_hex(*digest) << "\n";
+}
+
+}  // namespace iwarp::cli

@@ -1,0 +1,70 @@
+#pragma once
+
+#include <spdlog/fmt/fmt.h>
+
+#include <stdexcept>
+#include <string>
+#include <utility>
+
+#include "iwarp/verbs/error.hpp"
+
+/// What the subcommands of the `iwarp` program share. A subcommand registers itself on the CLI11
+/// application (commands.hpp), runs in CLI11's callback and ends by returning, or by throwing a
+/// CommandError, which main() prints as one sentence.
+namespace iwarp::cli {
+
+/// The exit statuses of the program.
+enum class ExitStatus : int { kDone = 0, kFailed = 1, kUsage = 2 };
+
+/// What a subcommand prints on standard output.
+enum class Output { kHuman, kJson };
+
+/// Whether a bar on the terminal shows how far a transfer is.
+enum class ProgressBar { kAutomatic, kNever };
+
+/// What the command line says to every subcommand, and what comes out.
+struct Context {
+  Output output = Output::kHuman;
+  ProgressBar progress_bar = ProgressBar::kAutomatic;
+  std::string log_level = "warning";
+  int exit_status = 0;
+};
+
+/// Ends a subcommand: one sentence without "iwarp: " and without a full stop, and the exit status.
+class CommandError : public std::runtime_error {
+ public:
+  explicit CommandError(const std::string& sentence, ExitStatus status = ExitStatus::kFailed)
+      : std::runtime_error(sentence), status_(status) {}
+
+  [[nodiscard]] ExitStatus status() const { return status_; }
+
+ private:
+  ExitStatus status_;
+};
+
+/// A CommandError of status 2.
+inline CommandError usage_error(const std::string& sentence) {
+  return CommandError(sentence, ExitStatus::kUsage);
+}
+
+/// The value of a verb, or a CommandError that says `what` failed and why.
+template <typename T>
+T require(verbs::Outcome<T> outcome, const std::string& what) {
+  if (!outcome) throw CommandError(fmt::format("{}: {}", what, outcome.error().message));
+  return std::move(outcome).value();
+}
+inline void require(const verbs::Outcome<void>& outcome, const std::string& what) {
+  if (!outcome) throw CommandError(fmt::format("{}: {}", what, outcome.error().message));
+}
+
+/// Prints "iwarp: SENTENCE" as one line on standard error. Control characters, which may come from
+/// a peer, are replaced.
+void print_error(const std::string& sentence);
+
+/// `text` with everything that could steer a terminal replaced by '?'; UTF-8 passes.
+std::string printable(const std::string& text);
+
+/// Sends the log to standard error at `level` (trace, debug, info, warning, error, critical, off).
+void configure_log(const std::string& level);
+
+}  // namespace iwarp::cli

@@ -1,0 +1,46 @@
+#include "file_service/get_operation.hpp"
+
+#include "context.hpp"
+#include "file_service/limits.hpp"
+
+namespace iwarp::cli::file_service {
+
+GetOperation::GetOperation(Link& link, BufferBudget& budget, Store::ReadableFile file,
+                           std::string name, HashKind hash)
+    : link_(link),
+      file_(std::move(file)),
+      name_(std::move(name)),
+      lease_(budget.lend(buffers_for(file_.facts.size))),
+      ring_(lease_.count(), kMaxChunk),
+      region_(require(link.domain().register_memory(ring_.memory(), verbs::Access::kLocalWrite),
+                      "cannot register buffers")),
+      hasher_(hash) {}
+
+void GetOperation::take_chunk(const Job& job, std::uint64_t position) {
+  // What the client asked for before it heard of the failure.
+  if (failed_) return answer_failure(link_, job, Status::kChanged);
+  const std::uint64_t length = job.buffer->length;
+  if (position != sent_ || length > size() - position) {
+    throw ProtocolViolation("a request for octets that do not continue the file");
+  }
+  hasher_.wait_for(ring_.must_be_done());
+  const MutableBytes bytes = ring_.take().first(length);
+  const FileResult<std::size_t> got = read_at(file_.file, bytes, position);
+  failed_ = !got || *got < length;
+  if (!got) return answer_failure(link_, job, got.error());
+  hasher_.submit(bytes);
+  sent_ += length;
+  answer(link_, job, {.length = static_cast<std::uint32_t>(length)}, AnswerTag::kDataBuffer,
+         verbs::Sge{bytes.data(), static_cast<std::uint32_t>(length), region_.lkey()});
+}
+
+bool GetOperation::finish(const Job& job) {
+  if (sent_ != size()) throw ProtocolViolation("the end of a get that is not whole");
+  const FileResult<FileFacts> now = regular_file_facts(file_.file);
+  if (!now || *now != file_.facts) return answer_failure(link_, job, Status::kChanged), false;
+  const std::optional<Digest> digest = hasher_.finish();
+  answer(link_, job, {.payload = digest ? ConstBytes(*digest) : ConstBytes()});
+  return true;
+}
+
+}  // namespace iwarp::cli::file_service

@@ -1,0 +1,49 @@
+#pragma once
+
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+
+#include "file_service/link.hpp"
+#include "file_service/protocol.hpp"
+
+/// The numbers of the file service.
+namespace iwarp::cli::file_service {
+
+/// Requests that a client may have under way.
+inline constexpr std::uint16_t kCredits = 16;
+/// Chunks that a transfer has under way at each end.
+inline constexpr std::size_t kWindow = 8;
+/// Chunk buffers of all connections of a server together: 128 MiB.
+inline constexpr std::size_t kTotalBuffers = 128;
+/// Octets of a listing that go in one request.
+inline constexpr std::uint32_t kListingPage = 64U << 10;
+
+/// A client hears at least so often from a server that is busy with its request.
+inline constexpr std::chrono::seconds kNoteInterval{5};
+/// How long either end waits for the other one while something is under way.
+inline constexpr std::chrono::seconds kStallTimeout{30};
+/// How long a server keeps a client that asks nothing.
+inline constexpr std::chrono::seconds kFirstRequestTimeout{10};
+inline constexpr std::chrono::seconds kIdleTimeout{60};
+
+/// Chunk buffers that a transfer of `size` octets can use.
+constexpr std::size_t buffers_for(std::uint64_t size) {
+  const std::uint64_t chunks = size / kMaxChunk + (size % kMaxChunk != 0 ? 1 : 0);
+  return static_cast<std::size_t>(std::clamp<std::uint64_t>(chunks, 1, kWindow));
+}
+
+/// The server always has buffers left to answer the chunks that it is reading.
+inline constexpr LinkSizes kServerLink{.receives = kCredits,
+                                       .sends = kCredits + kWindow + 2,
+                                       .receive_size = kMaxRequest,
+                                       .send_size = kMaxReply,
+                                       .data_requests = 2 * kCredits};
+/// The client takes a few notes besides its answers.
+inline constexpr LinkSizes kClientLink{.receives = kCredits + 4,
+                                       .sends = kCredits,
+                                       .receive_size = kMaxReply,
+                                       .send_size = kMaxRequest,
+                                       .data_requests = 0};
+
+}  // namespace iwarp::cli::file_service

@@ -1,0 +1,76 @@
+#include "file_service/server.hpp"
+
+#include <spdlog/spdlog.h>
+
+#include "address.hpp"
+#include "context.hpp"
+#include "interrupt.hpp"
+
+namespace iwarp::cli::file_service {
+namespace {
+
+constexpr std::chrono::milliseconds kSlice{200};
+
+void reject(verbs::ConnectionRequest& request, Status status) {
+  spdlog::info("{}: rejected: {}", to_string(request.info().remote), describe(status));
+  // If it fails the peer has gone already.
+  (void)request.reject(Welcome{.status = status}.encode());
+}
+
+verbs::ConnectOptions with_welcome(verbs::ConnectOptions options) {
+  const auto welcome = Welcome{.credits = kCredits, .max_chunk = kMaxChunk}.encode();
+  options.private_data.assign(welcome.begin(), welcome.end());
+  return options;
+}
+
+}  // namespace
+
+Server::Server(verbs::Device device, Store store, const verbs::Endpoint& at, ServerOptions options)
+    : device_(std::move(device)),
+      store_(std::move(store)),
+      options_(std::move(options)),
+      listener_(require(device_.listen(at), "cannot listen on " + to_string(at))) {
+  options_.start_up = with_welcome(std::move(options_.start_up));
+}
+
+Server::~Server() {
+  for (Client& client : clients_) client.session->stop();
+}
+
+void Server::run() {
+  while (!InterruptGuard::interrupted()) {
+    auto request = listener_.next(kSlice);
+    forget_finished();
+    if (request) admit(*std::move(request));
+  }
+}
+
+void Server::admit(verbs::ConnectionRequest request) {
+  const auto hello = Hello::parse(request.private_data());
+  if (!hello) return reject(request, Status::kBadRequest);
+  if (hello->version != kVersion) return reject(request, Status::kBadVersion);
+  if (clients_.size() >= options_.max_clients) return reject(request, Status::kBusy);
+  start(std::move(request));
+}
+
+void Server::start(verbs::ConnectionRequest request) {
+  clients_.emplace_back();
+  Client& client = clients_.back();
+  try {
+    client.session = std::make_unique<Session>(device_, store_, budget_, options_.timeouts);
+    client.thread = std::jthread([this, &client, taken = std::move(request)]() mutable {
+      client.session->run(std::move(taken), options_.start_up);
+      client.done = true;
+    });
+  } catch (const std::exception& error) {
+    // No room for another connection or thread. The unanswered request is rejected.
+    spdlog::error("cannot serve another client: {}", error.what());
+    clients_.pop_back();
+  }
+}
+
+void Server::forget_finished() {
+  clients_.remove_if([](const Client& client) { return client.done.load(); });
+}
+
+}  // namespace iwarp::cli::file_service

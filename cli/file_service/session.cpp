@@ -1,0 +1,199 @@
+#include "file_service/session.hpp"
+
+#include <spdlog/spdlog.h>
+
+#include "address.hpp"
+#include "context.hpp"
+#include "format.hpp"
+
+namespace iwarp::cli::file_service {
+namespace {
+
+constexpr std::chrono::milliseconds kSlice{200};
+
+std::string summary(std::uint64_t octets, std::chrono::steady_clock::time_point since) {
+  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - since;
+  return fmt::format("{} in {}, {}", human_size(octets), human_duration(took.count()),
+                     human_rate(static_cast<double>(octets) / took.count()));
+}
+
+std::string quoted(std::string_view name) { return "'" + printable(std::string(name)) + "'"; }
+
+}  // namespace
+
+Session::Session(verbs::Device& device, const Store& store, BufferBudget& budget,
+                 const SessionTimeouts& timeouts)
+    : store_(store), budget_(budget), timeouts_(timeouts), link_(device, kServerLink) {}
+
+void Session::run(verbs::ConnectionRequest request, const verbs::ConnectOptions& options) {
+  peer_ = to_string(request.info().remote);
+  try {
+    link_.accept(request, options);
+    spdlog::debug("{}: connected", peer_);
+    serve();
+    link_.abort();
+  } catch (const LinkLost& lost) {
+    log_loss(lost.what());
+    link_.abort();
+  } catch (const std::exception& error) {
+    spdlog::warn("{}: dropped: {}", peer_, error.what());
+    link_.abort();
+  }
+}
+
+void Session::stop() {
+  stopping_ = true;
+  link_.abort();
+}
+
+void Session::serve() {
+  auto last_event = Clock::now();
+  while (!stopping_) {
+    take_requests();
+    if (const auto event = link_.wait(kSlice)) {
+      handle(*event);
+      last_event = Clock::now();
+    } else {
+      check_patience(last_event);
+    }
+  }
+}
+
+void Session::handle(const Link::Event& event) {
+  switch (event.kind) {
+    case Link::Event::Kind::kMessage: {
+      const auto request = RequestView::parse(link_.message(event));
+      if (!request) throw ProtocolViolation(describe(request.error()));
+      waiting_.push_back({event.slot, *request});
+      asked_ = true;
+      return;
+    }
+    case Link::Event::Kind::kRead: return put_->on_read();
+    case Link::Event::Kind::kSent:
+      if (event.tag != static_cast<std::uint8_t>(AnswerTag::kDataBuffer)) return;
+      if (get_) return get_->on_sent();
+      return list_->on_sent();
+  }
+}
+
+bool Session::quiet() const {
+  return link_.free_sends() == kServerLink.sends && !(put_ && put_->reading());
+}
+
+bool Session::can_take(Operation operation) const {
+  // The reserve is for the answers to the chunks that are being read.
+  if (link_.free_sends() <= kWindow) return false;
+  switch (operation) {
+    case Operation::kPutChunk: return !put_ || put_->can_take();
+    case Operation::kGetChunk: return !get_ || get_->can_take();
+    case Operation::kListMore: return !list_ || list_->can_take();
+    // These start or end an operation, and with it the life of its buffers.
+    default: return quiet();
+  }
+}
+
+void Session::take_requests() {
+  while (!waiting_.empty() && can_take(waiting_.front().request.operation())) {
+    const Waiting next = waiting_.front();
+    waiting_.pop_front();
+    Job job{next.request.id(), next.receive_slot};
+    if (has_buffer(next.request.operation())) job.buffer = next.request.buffer();
+    take(job, next.request);
+  }
+}
+
+void Session::take(const Job& job, const RequestView& request) {
+  switch (request.operation()) {
+    case Operation::kOpenPut: return open_put(job, request);
+    case Operation::kOpenGet: return open_get(job, request);
+    case Operation::kList: return list(job, request);
+    case Operation::kPutChunk:
+      if (put_) return put_->take_chunk(job, request.position());
+      break;
+    case Operation::kCommit:
+      if (put_) return commit(job, request);
+      break;
+    case Operation::kGetChunk:
+      if (get_) return get_->take_chunk(job, request.position());
+      break;
+    case Operation::kFinish:
+      if (get_) return finish(job);
+      break;
+    case Operation::kListMore:
+      if (list_) return list_->take_page(job);
+      break;
+  }
+  throw ProtocolViolation("a request outside its operation");
+}
+
+void Session::open_put(const Job& job, const RequestView& request) {
+  if (put_ || get_) throw ProtocolViolation("an operation inside another");
+  const PutOperation::Target target{std::string(request.name()), request.position(),
+                                    request.hash()};
+  FileResult<PendingFile> file = store_.create_file(target.name, target.size);
+  if (!file) return answer_failure(link_, job, file.error());
+  put_ = std::make_unique<PutOperation>(link_, budget_, *std::move(file), target);
+  operation_started_ = Clock::now();
+  answer(link_, job, {});
+}
+
+void Session::commit(const Job& job, const RequestView& request) {
+  const bool done = put_->commit(job, request);
+  const std::string name = quoted(put_->target().name);
+  if (done) {
+    spdlog::info("{}: put {}, {}", peer_, name, summary(put_->target().size, operation_started_));
+  } else {
+    spdlog::warn("{}: put {} failed", peer_, name);
+  }
+  put_.reset();
+}
+
+void Session::open_get(const Job& job, const RequestView& request) {
+  if (put_ || get_) throw ProtocolViolation("an operation inside another");
+  FileResult<Store::ReadableFile> file = store_.open_file(request.name());
+  if (!file) return answer_failure(link_, job, file.error());
+  list_.reset();
+  get_ = std::make_unique<GetOperation>(link_, budget_, *std::move(file),
+                                        std::string(request.name()), request.hash());
+  operation_started_ = Clock::now();
+  answer(link_, job, {.position = get_->size()});
+}
+
+void Session::finish(const Job& job) {
+  const bool done = get_->finish(job);
+  const std::string name = quoted(get_->name());
+  if (done) {
+    spdlog::info("{}: get {}, {}", peer_, name, summary(get_->size(), operation_started_));
+  } else {
+    spdlog::warn("{}: get {} failed", peer_, name);
+  }
+  get_.reset();
+}
+
+void Session::list(const Job& job, const RequestView& request) {
+  if (put_ || get_) throw ProtocolViolation("an operation inside another");
+  list_.reset();
+  auto started = start_listing(link_, store_, request.name());
+  if (!started) return answer_failure(link_, job, started.error());
+  list_ = *std::move(started);
+  list_->take_page(job);
+}
+
+void Session::check_patience(Clock::time_point last_event) const {
+  const auto silence = Clock::now() - last_event;
+  if (!asked_ && silence > timeouts_.first_request) throw LinkLost("no request came");
+  if (!quiet() && silence > timeouts_.stall) throw LinkLost("nothing moved for too long");
+  if (silence > timeouts_.idle) throw LinkLost("no request came for too long");
+}
+
+void Session::log_loss(const char* reason) const {
+  if (put_) {
+    spdlog::warn("{}: put {} interrupted: {}", peer_, quoted(put_->target().name), reason);
+  } else if (get_) {
+    spdlog::warn("{}: get {} interrupted: {}", peer_, quoted(get_->name()), reason);
+  } else {
+    spdlog::debug("{}: gone: {}", peer_, reason);
+  }
+}
+
+}  // namespace iwarp::cli::file_service

@@ -1,0 +1,77 @@
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <deque>
+#include <memory>
+#include <string>
+
+#include "file_service/get_operation.hpp"
+#include "file_service/limits.hpp"
+#include "file_service/link.hpp"
+#include "file_service/list_operation.hpp"
+#include "file_service/put_operation.hpp"
+#include "file_service/store.hpp"
+
+namespace iwarp::cli::file_service {
+
+/// How long a session waits for its client.
+struct SessionTimeouts {
+  std::chrono::milliseconds first_request = kFirstRequestTimeout;
+  std::chrono::milliseconds idle = kIdleTimeout;
+  std::chrono::milliseconds stall = kStallTimeout;
+};
+
+/// One client of a server, from its acceptance to its end: takes requests in order, one operation
+/// at a time, and trusts the client in nothing.
+class Session {
+ public:
+  /// Throws a CommandError if the device has no room for another connection.
+  Session(verbs::Device& device, const Store& store, BufferBudget& budget,
+          const SessionTimeouts& timeouts);
+
+  /// Accepts the client and serves it until it leaves, errs or falls silent. Does not throw.
+  void run(verbs::ConnectionRequest request, const verbs::ConnectOptions& options);
+  /// Makes run() return soon. Thread-safe.
+  void stop();
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  /// A request that has arrived; the view refers to the message's receive buffer.
+  struct Waiting {
+    std::uint16_t receive_slot;
+    RequestView request;
+  };
+
+  void serve();
+  void handle(const Link::Event& event);
+  /// Starts waiting requests, as many as have what they need.
+  void take_requests();
+  [[nodiscard]] bool can_take(Operation operation) const;
+  void take(const Job& job, const RequestView& request);
+  void open_put(const Job& job, const RequestView& request);
+  void commit(const Job& job, const RequestView& request);
+  void open_get(const Job& job, const RequestView& request);
+  void finish(const Job& job);
+  void list(const Job& job, const RequestView& request);
+  /// Whether every answer has been sent and no RDMA Read is under way.
+  [[nodiscard]] bool quiet() const;
+  /// Throws if the client has been silent for too long since `last_event`.
+  void check_patience(Clock::time_point last_event) const;
+  void log_loss(const char* reason) const;
+
+  const Store& store_;
+  BufferBudget& budget_;
+  SessionTimeouts timeouts_;
+  Link link_;
+  std::string peer_;
+  std::deque<Waiting> waiting_;
+  bool asked_ = false;  ///< The client has sent a request.
+  std::unique_ptr<PutOperation> put_;
+  std::unique_ptr<GetOperation> get_;
+  std::unique_ptr<ListOperation> list_;
+  Clock::time_point operation_started_;
+  std::atomic<bool> stopping_{false};
+};
+
+}  // namespace iwarp::cli::file_service

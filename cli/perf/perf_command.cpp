@@ -1,0 +1,162 @@
+#include "perf/perf_command.hpp"
+
+#include <cstdio>
+#include <memory>
+
+#include "address.hpp"
+#include "interrupt.hpp"
+#include "options.hpp"
+#include "perf/client.hpp"
+#include "perf/report.hpp"
+#include "perf/server.hpp"
+
+namespace iwarp::cli {
+namespace {
+
+constexpr std::uint16_t kPerfPort = 7472;
+
+constexpr const char* kFooter = R"(
+Bandwidth (the default): the client keeps DEPTH requests posted; time runs until the server has
+confirmed the last one. Sends are bounded by the receives that the server has posted again.
+Latency (--latency): one message under way. `send`: a Send each way, half the round trip; `write`:
+a Write each way, both ends watch their memory, half the round trip; `read`: the whole round trip.
+Both ends poll without pause; with --events they sleep until something arrives. --markers asks for
+them in both directions; without --no-crc there is a CRC in both.
+
+Baseline (--baseline): plain TCP between the same two processes, waiting the same way, in slices
+of about a second that alternate with ours; rates are medians over the slices. Each message is one
+send() of SIZE octets, received into SIZE octets, 64 KiB at least; a Read is compared with the
+server sending (bandwidth) or answering 16 octets (latency).
+
+Example:  iwarp perf server &
+          iwarp perf 127.0.0.1 --op write --size 1M --depth 16 --baseline)";
+
+/// What the options of both forms are parsed into; shared by the callbacks.
+struct PerfArguments {
+  std::string listen = "127.0.0.1";
+  std::string server;
+  perf::Workload workload;
+  double duration = 5;
+  bool latency = false, baseline = false, events = false;
+  StartUpFlags start_up;
+};
+
+/// Parses an address whose port, if it has none, is the one of perf.
+HostPort parse_address(const std::string& text, PortZero zero) {
+  const std::size_t host_end = text.starts_with('[') ? text.find(']') : 0;
+  const bool has_port = host_end != std::string::npos && text.find(':', host_end) < text.size();
+  HostPort address = parse_host_port(text, zero);
+  if (!has_port) address.port = kPerfPort;
+  return address;
+}
+
+void print(const std::string& text) {
+  std::fputs(text.c_str(), stdout);
+  std::fflush(stdout);
+}
+
+perf::ClientOptions client_options(const PerfArguments& arguments) {
+  perf::ClientOptions options;
+  options.server = parse_address(arguments.server, PortZero::kRefused);
+  options.workload = arguments.workload;
+  if (arguments.latency) {
+    options.workload.figure = perf::Figure::kLatency;
+    options.workload.depth = 1;
+  }
+  if (arguments.events) options.workload.waiting = perf::Waiting::kEvents;
+  if (arguments.baseline) options.workload.baseline = perf::Baseline::kRawTcp;
+  options.duration = std::chrono::duration<double>(arguments.duration);
+  options.connect = connect_options(arguments.start_up);
+  if (!perf::is_valid(options.workload)) {
+    throw usage_error("the latency of Writes is seen in memory, which raises no --events");
+  }
+  return options;
+}
+
+void run_client(const PerfArguments& arguments, const Context& context) {
+  if (arguments.server.empty()) {
+    throw usage_error("perf needs HOST:PORT of a perf server, or the word server");
+  }
+  const perf::ClientOptions options = client_options(arguments);
+  configure_log(context.log_level);
+  const InterruptGuard guard;
+  verbs::Device device = require(verbs::Device::open(), "cannot open the device");
+  const perf::Results results = perf::run_client(device, options);
+  print(context.output == Output::kJson ? perf::to_json(results) + "\n" : perf::to_text(results));
+}
+
+void run_server(const PerfArguments& arguments, const Context& context) {
+  const HostPort address = parse_address(arguments.listen, PortZero::kAllowed);
+  configure_log(context.log_level);
+  const InterruptGuard guard;
+  verbs::Device device = require(verbs::Device::open(), "cannot open the device");
+  perf::Server server(device, resolve(address).front());
+  const std::string at = to_string(server.endpoint());
+  print(context.output == Output::kJson ? fmt::format("{{\"listening\": \"{}\"}}\n", at)
+                                        : fmt::format("iwarp perf: listening on {}\n", at));
+  server.run();
+}
+
+perf::Operation operation_named(const std::string& name) {
+  if (name == "write") return perf::Operation::kWrite;
+  return name == "read" ? perf::Operation::kRead : perf::Operation::kSend;
+}
+
+void add_workload_options(CLI::App& command, PerfArguments& arguments) {
+  perf::Workload& workload = arguments.workload;
+  command
+      .add_option_function<std::string>(
+          "--op",
+          [&workload](const std::string& name) { workload.operation = operation_named(name); },
+          "What moves the data: write (default), read or send")
+      ->check(CLI::IsMember({"write", "read", "send"}))
+      ->option_text("OP");
+  command
+      .add_option("--size", workload.size,
+                  "Octets of a message (64K), up to 64M; K and M are powers of 1024")
+      ->transform(CLI::AsSizeValue(false))
+      ->check(CLI::Range(1U, perf::kMaxSize))
+      ->option_text("N");
+  command.add_option("--depth", workload.depth, "Messages under way (16), up to 8192")
+      ->check(CLI::Range(1U, perf::kMaxDepth))
+      ->option_text("N");
+  command
+      .add_option("--duration", arguments.duration,
+                  "Time to measure (5), and as long for the baseline")
+      ->check(CLI::Range(0.01, 3600.0))
+      ->option_text("SECONDS");
+}
+
+void add_client_options(CLI::App& command, PerfArguments& arguments) {
+  command.add_option("HOST:PORT", arguments.server, "The perf server; the port may be left out");
+  add_workload_options(command, arguments);
+  command.add_flag("--latency", arguments.latency, "Measure latency instead of bandwidth");
+  command.add_flag("--baseline", arguments.baseline, "Measure raw TCP beside it");
+  command.add_flag("--events", arguments.events, "Both ends sleep instead of polling");
+  add_mpa_options(command, arguments.start_up);
+  add_revision_option(command, arguments.start_up);
+}
+
+}  // namespace
+
+void add_perf_command(CLI::App& app, Context& context) {
+  const auto arguments = std::make_shared<PerfArguments>();
+  CLI::App* perf = app.add_subcommand("perf", "Measure bandwidth and latency, beside raw TCP");
+  perf->footer(kFooter);
+  add_client_options(*perf, *arguments);
+  add_report_options(*perf, context);
+
+  CLI::App* server = perf->add_subcommand("server", "Serve `iwarp perf` clients until a signal");
+  server
+      ->add_option("--listen", arguments->listen,
+                   "Where (127.0.0.1:7472); port 0 takes a free one and prints it")
+      ->option_text("ADDR:PORT");
+  add_report_options(*server, context);
+
+  server->callback([arguments, &context] { run_server(*arguments, context); });
+  perf->callback([arguments, &context, perf] {
+    if (perf->get_subcommands().empty()) run_client(*arguments, context);
+  });
+}
+
+}  // namespace iwarp::cli

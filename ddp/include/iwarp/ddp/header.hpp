@@ -1,0 +1,66 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <variant>
+
+#include "iwarp/base/bytes.hpp"
+#include "iwarp/base/result.hpp"
+#include "iwarp/base/strong_id.hpp"
+#include "iwarp/ddp/error.hpp"
+
+namespace iwarp::ddp {
+
+/// The DDP version of RFC 5041 (§4.1).
+inline constexpr std::uint8_t kVersion = 1;
+inline constexpr std::size_t kTaggedHeaderSize = 14;
+inline constexpr std::size_t kUntaggedHeaderSize = 18;
+
+/// Whether a segment is the last of its message (the L flag).
+enum class Last : bool { kNo, kYes };
+
+/// The header of a segment for a Tagged Buffer (RFC 5041 §4.2).
+struct TaggedHeader {
+  Last last = Last::kNo;
+  std::uint8_t rsvd_ulp = 0;  ///< Belongs to the layer above.
+  Stag stag;
+  TaggedOffset to;
+
+  /// Writes kTaggedHeaderSize octets.
+  void encode(std::byte* at) const;
+  bool operator==(const TaggedHeader&) const = default;
+};
+
+/// The header of a segment for an Untagged Buffer (RFC 5041 §4.3). RsvdULP's 40 bits are one octet
+/// and one word, as the layer above uses them.
+struct UntaggedHeader {
+  Last last = Last::kNo;
+  std::uint8_t rsvd_ulp = 0;
+  std::uint32_t rsvd_ulp_word = 0;
+  QueueNumber qn;
+  Msn msn;
+  MessageOffset mo;
+
+  /// Writes kUntaggedHeaderSize octets.
+  void encode(std::byte* at) const;
+  bool operator==(const UntaggedHeader&) const = default;
+};
+
+/// A received DDP Segment, taken apart: header and payload. The payload points into the ULPDU.
+template <typename Header>
+struct Segment {
+  Header header;
+  ConstBytes payload;
+};
+using TaggedSegment = Segment<TaggedHeader>;
+using UntaggedSegment = Segment<UntaggedHeader>;
+using AnySegment = std::variant<TaggedSegment, UntaggedSegment>;
+
+/// Takes a ULPDU apart. Errors: kTruncatedHeader, kTaggedVersion, kUntaggedVersion. Reserved bits
+/// are ignored.
+Result<AnySegment, Error> parse(ConstBytes ulpdu);
+
+/// Size of the header that a ULPDU claims to start with, by its T flag; 0 if it is empty.
+std::size_t claimed_header_size(ConstBytes ulpdu);
+
+}  // namespace iwarp::ddp

@@ -1,0 +1,32 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "iwarp/base/bytes.hpp"
+#include "iwarp/base/result.hpp"
+#include "iwarp/ddp/stag_table.hpp"
+
+namespace iwarp::ddp {
+
+/// A piece of local memory inside a registered buffer.
+struct Sge {
+  std::uint64_t address = 0;  ///< Tagged Offset within the buffer that `lkey` names.
+  std::uint32_t length = 0;
+  Stag lkey;
+};
+
+/// The sum of the lengths of a list.
+std::uint64_t total_length(std::span<const Sge> list);
+
+/// Copies `data` to `to` such that the last aligned word becomes visible last: a program that polls
+/// the end of a buffer sees the rest once it sees the end.
+void place(std::byte* to, ConstBytes data);
+
+/// Places `data` into a scatter list from `offset` on. Each element is checked and pinned for its
+/// own copy. Errors: those of StagTable::pin, kMessageTooLong if the list ends before the data.
+Result<void, Error> scatter(const StagTable& table, ProtectionDomainId pd,
+                            std::span<const Sge> list, std::uint64_t offset, ConstBytes data);
+
+}  // namespace iwarp::ddp

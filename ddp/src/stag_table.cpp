@@ -1,0 +1,142 @@
+#include "iwarp/ddp/stag_table.hpp"
+
+namespace iwarp::ddp {
+namespace {
+
+constexpr std::uint32_t kIndexBits = 24;
+constexpr std::uint32_t kKeyBits = 8;
+constexpr std::uint32_t kSlotBits = 20;
+constexpr std::uint32_t kHalfBits = kIndexBits / 2;
+constexpr std::uint32_t kHalfMask = (1U << kHalfBits) - 1U;
+constexpr std::uint32_t kGenerationMask = (1U << (kIndexBits - kSlotBits)) - 1U;
+// No buffer has this STag: a slot that holds it names nothing.
+constexpr std::uint32_t kNoStag = 0;
+
+std::uint64_t mix(std::uint64_t& state) {
+  state += 0x9E3779B97F4A7C15ULL;
+  std::uint64_t z = state;
+  z = (z ^ (z >> 30U)) * 0xBF58476D1CE4E5B9ULL;
+  z = (z ^ (z >> 27U)) * 0x94D049BB133111EBULL;
+  return z ^ (z >> 31U);
+}
+
+// The round function of a Feistel network over two halves of twelve bits.
+std::uint32_t round_of(std::uint32_t half, std::uint32_t key) {
+  std::uint32_t x = (half ^ key) * 0x85EBCA6BU;
+  x ^= x >> 15U;
+  x *= 0xC2B2AE35U;
+  return (x >> 13U) & kHalfMask;
+}
+
+}  // namespace
+
+// The STag in force says whether the buffer may be read; pins keep the buffer from being rewritten.
+// Whoever pins adds to `pins` first and looks at `stag` second; whoever disables clears `stag`
+// first and looks at `pins` second; both in sequentially consistent order, so one sees the other.
+struct alignas(64) StagTable::Slot {
+  std::atomic<std::uint32_t> stag{kNoStag};
+  mutable std::atomic<std::uint32_t> pins{0};
+  std::uint32_t generation = 0;
+  TaggedBuffer buffer;
+};
+
+StagTable::Pin::~Pin() {
+  if (slot_ != nullptr) slot_->pins.fetch_sub(1, std::memory_order_release);
+}
+
+StagTable::StagTable(std::uint64_t secret)
+    : chunks_(new std::atomic<Chunk*>[kMaxSlots / kSlotsPerChunk]()) {
+  for (std::uint32_t& key : round_keys_) key = static_cast<std::uint32_t>(mix(secret));
+}
+
+StagTable::~StagTable() {
+  for (std::uint32_t i = 0; i < kMaxSlots / kSlotsPerChunk; ++i) delete chunks_[i].load();
+}
+
+std::uint32_t StagTable::scramble(std::uint32_t value) const {
+  std::uint32_t left = value >> kHalfBits;
+  std::uint32_t right = value & kHalfMask;
+  for (const std::uint32_t key : round_keys_) {
+    left = std::exchange(right, left ^ round_of(right, key));
+  }
+  return left << kHalfBits | right;
+}
+
+std::uint32_t StagTable::unscramble(std::uint32_t value) const {
+  std::uint32_t left = value >> kHalfBits;
+  std::uint32_t right = value & kHalfMask;
+  for (std::size_t i = round_keys_.size(); i > 0; --i) {
+    right = std::exchange(left, right ^ round_of(left, round_keys_[i - 1]));
+  }
+  return left << kHalfBits | right;
+}
+
+std::uint32_t StagTable::slot_of(Stag stag) const {
+  return unscramble(stag.value() >> kKeyBits) & (kMaxSlots - 1U);
+}
+
+StagTable::Slot* StagTable::find(std::uint32_t slot) const {
+  Chunk* chunk = chunks_[slot / kSlotsPerChunk].load(std::memory_order_acquire);
+  return chunk == nullptr ? nullptr : &(*chunk)[slot % kSlotsPerChunk];
+}
+
+StagTable::Slot& StagTable::make(std::uint32_t slot) {
+  std::atomic<Chunk*>& chunk = chunks_[slot / kSlotsPerChunk];
+  if (chunk.load() == nullptr) chunk.store(new Chunk, std::memory_order_release);
+  return *find(slot);
+}
+
+Stag StagTable::enable(std::uint32_t slot, std::uint8_t key, const TaggedBuffer& buffer) {
+  Slot& entry = make(slot);
+  entry.buffer = buffer;
+  std::uint32_t stag = kNoStag;
+  while (stag == kNoStag) {
+    entry.generation = (entry.generation + 1U) & kGenerationMask;
+    stag = scramble(entry.generation << kSlotBits | slot) << kKeyBits | key;
+  }
+  entry.stag.store(stag);
+  return Stag{stag};
+}
+
+bool StagTable::disable(Stag stag) {
+  Slot* entry = find(slot_of(stag));
+  std::uint32_t current = stag.value();
+  return entry != nullptr && current != kNoStag &&
+         entry->stag.compare_exchange_strong(current, kNoStag);
+}
+
+bool StagTable::idle(std::uint32_t slot) const {
+  const Slot* entry = find(slot);
+  return entry == nullptr || entry->pins.load() == 0;
+}
+
+Result<StagTable::Pin, Error> StagTable::pin(Stag stag, ProtectionDomainId pd, Rights wanted,
+                                             TaggedOffset to, std::uint64_t length) const {
+  Slot* entry = find(slot_of(stag));
+  if (entry == nullptr || stag.value() == kNoStag) return failure(Error::kInvalidStag);
+  entry->pins.fetch_add(1);
+  Pin held(entry, nullptr);
+  if (entry->stag.load() != stag.value()) return failure(Error::kInvalidStag);
+  const TaggedBuffer& buffer = entry->buffer;
+  if (buffer.pd != pd) return failure(Error::kStagNotAssociated);
+  if (!includes(buffer.rights, wanted)) return failure(Error::kAccessViolation);
+  if (to.value() + length < to.value()) return failure(Error::kTaggedOffsetWrap);
+  const std::uint64_t from_base = to.value() - buffer.base.value();
+  if (to < buffer.base || from_base > buffer.length || length > buffer.length - from_base) {
+    return failure(Error::kBoundsViolation);
+  }
+  held.memory_ = buffer.memory + from_base;
+  return held;
+}
+
+Result<void, Error> StagTable::invalidate_for_peer(Stag stag, ProtectionDomainId pd) {
+  {
+    const auto held = pin(stag, pd, Rights::kRemoteInvalidate, TaggedOffset{0}, 0);
+    if (!held && held.error() != Error::kBoundsViolation) return failure(held.error());
+  }
+  // Somebody else may have ended it since: then there is nothing left to invalidate.
+  if (!disable(stag)) return failure(Error::kInvalidStag);
+  return {};
+}
+
+}  // namespace iwarp::ddp

@@ -1,0 +1,49 @@
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+
+#include "iwarp/rdmap/read_request.hpp"
+
+namespace iwarp::rdmap {
+
+/// Read Requests of the peer that wait for their response, at most IRD of them (RFC 5040 §6.1).
+/// The receiver appends, the transmitter takes; the two may run at once. Positions count up freely.
+///
+/// A peer may ask again as soon as it holds a whole response, which can be before the transmitter
+/// has heard that its write went through. So a response counts against IRD until it has been
+/// planned(), and the ring has room for twice IRD.
+class ResponseQueue {
+ public:
+  explicit ResponseQueue(std::uint32_t ird);
+
+  // The receiver.
+  /// Whether the peer may have one more request outstanding.
+  [[nodiscard]] bool admits() const;
+  /// Precondition: admits().
+  void append(const ReadRequest& request);
+
+  // The transmitter.
+  [[nodiscard]] std::uint32_t head() const { return head_.load(std::memory_order_relaxed); }
+  [[nodiscard]] std::uint32_t tail() const { return tail_.load(std::memory_order_acquire); }
+  [[nodiscard]] const ReadRequest& at(std::uint32_t position) const {
+    return ring_[position & mask_];
+  }
+  /// Every response before `position` is on its way out. To be told before the stream gets to see
+  /// its octets: the peer's next request may be here before the write returns.
+  void planned(std::uint32_t position) { planned_.store(position, std::memory_order_release); }
+  /// Every response before `position` has been handed to the stream.
+  void retire(std::uint32_t position) { head_.store(position, std::memory_order_release); }
+
+  [[nodiscard]] std::uint32_t ird() const { return ird_; }
+
+ private:
+  std::uint32_t ird_, mask_;
+  std::unique_ptr<ReadRequest[]> ring_;
+  alignas(64) std::atomic<std::uint32_t> head_{0};
+  std::atomic<std::uint32_t> planned_{0};
+  alignas(64) std::atomic<std::uint32_t> tail_{0};
+};
+
+}  // namespace iwarp::rdmap

@@ -1,0 +1,85 @@
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+
+#include "iwarp/ddp/memory.hpp"
+
+namespace iwarp::rdmap {
+
+/// The RDMA Operations that a ULP submits (RFC 5040 §5).
+enum class Operation : std::uint8_t {
+  kSend,
+  kSendInvalidate,
+  kSendSolicited,
+  kSendSolicitedInvalidate,
+  kWrite,
+  kRead,
+};
+
+enum class PayloadIn : std::uint8_t { kSges, kInline };
+enum class Fence : bool { kNo, kYes };
+
+/// An operation as submitted. Memory is named by key and range, and looked up when it is sent.
+struct Request {
+  std::uint64_t cookie = 0;  ///< The submitter's own.
+  bool report = true;        ///< The submitter's own: report success too.
+  Operation operation = Operation::kSend;
+  PayloadIn payload_in = PayloadIn::kSges;
+  Fence fence = Fence::kNo;
+  std::uint16_t sge_count = 0;
+  std::uint32_t length = 0;  ///< Octets, below 2^32 (RFC 5041 §5.2).
+  Stag remote_stag;          ///< kWrite, kRead.
+  TaggedOffset remote_to;    ///< kWrite, kRead.
+  Stag invalidate;           ///< kSendInvalidate, kSendSolicitedInvalidate.
+  // Filled in on the way:
+  std::uint32_t read_index = 0;  ///< kRead: its place among the Reads of the stream.
+  std::uint64_t end_offset = 0;  ///< Stream octet behind its last FPDU.
+};
+
+/// A ring of submitted operations, oldest first. Positions count up freely modulo 2^32.
+/// One thread at a time appends, one at a time sends and retires; the two may run at once.
+/// Allocates only when it is made.
+class SendQueue {
+ public:
+  SendQueue(std::uint32_t depth, std::uint32_t max_sges, std::uint32_t max_inline);
+
+  // The appending side.
+  [[nodiscard]] bool full() const;
+  /// The request to fill next, with room for its pieces. Precondition: !full().
+  Request& vacant() { return at(tail_.load(std::memory_order_relaxed)); }
+  std::span<ddp::Sge> vacant_sges() { return sges_room(tail_.load(std::memory_order_relaxed)); }
+  MutableBytes vacant_inline() { return inline_room(tail_.load(std::memory_order_relaxed)); }
+  /// Makes the vacant request visible to the sending side.
+  void append() { tail_.fetch_add(1, std::memory_order_release); }
+
+  // The sending side.
+  [[nodiscard]] std::uint32_t head() const { return head_.load(std::memory_order_relaxed); }
+  [[nodiscard]] std::uint32_t tail() const { return tail_.load(std::memory_order_acquire); }
+  Request& at(std::uint32_t position) { return requests_[position & mask_]; }
+  [[nodiscard]] const Request& at(std::uint32_t position) const {
+    return requests_[position & mask_];
+  }
+  [[nodiscard]] std::span<const ddp::Sge> sges(std::uint32_t position) const;
+  [[nodiscard]] ConstBytes inline_data(std::uint32_t position) const;
+  /// Gives the oldest request's place free. Precondition: head() != tail().
+  void retire() { head_.fetch_add(1, std::memory_order_release); }
+
+  [[nodiscard]] std::uint32_t depth() const { return depth_; }
+
+ private:
+  std::span<ddp::Sge> sges_room(std::uint32_t position) const;
+  MutableBytes inline_room(std::uint32_t position) const;
+
+  std::uint32_t depth_, mask_, max_sges_, max_inline_;
+  std::unique_ptr<Request[]> requests_;
+  std::unique_ptr<ddp::Sge[]> sges_;
+  std::unique_ptr<std::byte[]> inline_;
+  alignas(64) std::atomic<std::uint32_t> head_{0};
+  alignas(64) std::atomic<std::uint32_t> tail_{0};
+};
+
+}  // namespace iwarp::rdmap

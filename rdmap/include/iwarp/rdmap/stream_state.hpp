@@ -1,0 +1,45 @@
+#pragma once
+
+#include <cstdint>
+
+namespace iwarp::rdmap {
+
+/// The life of an RDMAP Stream (RFC 5040 §6).
+enum class StreamState : std::uint8_t {
+  kIdle,         ///< Not in RDMA mode yet.
+  kOperational,  ///< Messages flow both ways.
+  kClosing,      ///< Graceful end under way: what was submitted is still sent, then FIN.
+  kTerminating,  ///< A Terminate leaves; nothing that comes in is looked at.
+  kDraining,     ///< Our FIN is out; the peer's is awaited.
+  kClosed,       ///< Over.
+};
+
+enum class StreamEvent : std::uint8_t {
+  kEnterRdmaMode,
+  kLocalDisconnect,  ///< The ULP ends the stream.
+  kPeerFin,          ///< The peer ended its half between two FPDUs.
+  kFault,            ///< An error that the peer is told of by a Terminate.
+  kPeerTerminate,
+  kAllSent,  ///< Everything that is to leave has been handed to TCP.
+  kLost,     ///< TCP reset, a FIN inside an FPDU, or a time-out.
+};
+
+/// What the owner of the stream does upon a transition.
+enum class StreamAction : std::uint8_t {
+  kNone,
+  kShutdownSend,  ///< Send FIN.
+  kClose,         ///< Close; everything has been said.
+  kAbort,         ///< Reset.
+};
+
+struct StreamTransition {
+  StreamState next;
+  StreamAction action;
+};
+
+/// The one table of the stream's life. Total: an event without meaning in a state changes nothing.
+StreamTransition transition(StreamState state, StreamEvent event);
+
+const char* to_string(StreamState state);
+
+}  // namespace iwarp::rdmap

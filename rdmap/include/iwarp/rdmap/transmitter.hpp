@@ -1,0 +1,99 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+
+#include "iwarp/ddp/header.hpp"
+#include "iwarp/rdmap/control.hpp"
+#include "iwarp/rdmap/outstanding_reads.hpp"
+#include "iwarp/rdmap/response_queue.hpp"
+#include "iwarp/rdmap/send_queue.hpp"
+#include "iwarp/rdmap/terminate.hpp"
+
+namespace iwarp::rdmap {
+
+/// Where the payload of a segment lies.
+enum class Source : std::uint8_t { kNone, kRequest, kResponse, kTerminate };
+
+/// One DDP Segment to be sent: its header (with the Read Request Header, if it is one) and which
+/// octets of what follow.
+struct OutgoingSegment {
+  std::array<std::byte, ddp::kUntaggedHeaderSize + ReadRequest::kSize> header{};
+  std::uint8_t header_size = 0;
+  Source source = Source::kNone;
+  ddp::Last last = ddp::Last::kNo;
+  std::uint32_t position = 0;  ///< In the SendQueue or ResponseQueue.
+  std::uint32_t offset = 0;
+  std::uint32_t length = 0;
+
+  [[nodiscard]] ConstBytes header_bytes() const { return ConstBytes(header).first(header_size); }
+};
+
+/// The message that an initiator sends first in peer-to-peer mode (RFC 6581 §9.2).
+enum class Rtr : std::uint8_t { kNone, kSend, kWrite, kRead };
+
+/// The sending half of an RDMAP Stream: decides which segment leaves next. Messages leave in the
+/// order they were submitted, whole; Read Responses and requests take turns, message by message;
+/// a Read beyond ORD and a fence hold back what is behind them (RFC 5040 §5.5, §6.1).
+///
+/// Planning is free of consequences: a caller that could not send what next() gave goes back to an
+/// earlier Cursor. One thread at a time.
+class Transmitter {
+ public:
+  /// How far the stream has been planned. Copying one is taking a snapshot.
+  struct Cursor {
+    std::uint32_t request = 0;          // in the SendQueue
+    std::uint32_t request_offset = 0;   // octets of it that have left
+    std::uint32_t response = 0;         // in the ResponseQueue
+    std::uint32_t response_offset = 0;  // octets of it that have left
+    std::uint32_t reads = 0;            // Reads issued, RTR included
+    std::array<Msn, kQueueCount> msn{Msn{1}, Msn{1}, Msn{1}};
+    Rtr rtr = Rtr::kNone;        // still to be sent
+    bool request_open = false;   // a request is partly sent
+    bool response_open = false;  // a response is partly sent
+    bool response_turn = false;
+    bool terminated = false;
+  };
+  struct Parts {
+    SendQueue& requests;
+    ResponseQueue& responses;
+    OutstandingReads& reads;
+  };
+  Transmitter(const Parts& parts, Rtr rtr);
+
+  [[nodiscard]] const Cursor& cursor() const { return cursor_; }
+  void rewind(const Cursor& cursor) { cursor_ = cursor; }
+
+  /// The next segment of at most `mulpdu` octets; none if there is nothing that may leave now.
+  /// Precondition: mulpdu >= 128, MPA's least, into which the control messages fit whole.
+  std::optional<OutgoingSegment> next(std::size_t mulpdu);
+
+  /// From now on the only thing to leave is this Terminate; the first call counts (RFC 5040 §5.4).
+  void terminate(const Terminate& message);
+  [[nodiscard]] bool terminating() const { return terminate_size_ != 0; }
+  [[nodiscard]] ConstBytes terminate_bytes() const {
+    return ConstBytes(terminate_).first(terminate_size_);
+  }
+
+ private:
+  [[nodiscard]] bool response_ready() const;
+  [[nodiscard]] bool request_ready() const;
+  OutgoingSegment next_terminate();
+  OutgoingSegment next_rtr();
+  OutgoingSegment next_request(std::size_t mulpdu);
+  OutgoingSegment next_read_request();
+  OutgoingSegment next_untagged(std::size_t mulpdu);
+  OutgoingSegment next_write(std::size_t mulpdu);
+  OutgoingSegment next_response(std::size_t mulpdu);
+  void put_read_request(OutgoingSegment& segment, const ReadRequest& request);
+  void advance_request(OutgoingSegment& segment, std::uint32_t total);
+  Msn take_msn(QueueNumber qn);
+
+  Parts parts_;
+  Cursor cursor_;
+  std::array<std::byte, Terminate::kMaxSize> terminate_{};
+  std::size_t terminate_size_ = 0;
+};
+
+}  // namespace iwarp::rdmap

@@ -1,0 +1,44 @@
+#pragma once
+
+#include <boost/asio/io_context.hpp>
+#include <chrono>
+#include <memory>
+
+#include "iwarp/tcp_offload/device.hpp"
+
+namespace iwarp::tcp_offload {
+
+/// How the kernel device sets its sockets up.
+struct KernelOptions {
+  /// SO_SNDBUF and SO_RCVBUF in octets, set before connecting; 0 leaves the system's tuning on.
+  int send_buffer = 0;
+  int receive_buffer = 0;
+  /// How long accepting pauses after an error that lasts, such as EMFILE.
+  std::chrono::milliseconds accept_pause{100};
+};
+
+/// The operating system's TCP over non-blocking sockets. The executor is an io_context run by one
+/// thread; streams in RDMA mode have left it. Every socket has TCP_NODELAY and FD_CLOEXEC set.
+class KernelDevice final : public Device {
+ public:
+  /// `context` outlives the device and everything it makes in streaming mode.
+  explicit KernelDevice(boost::asio::io_context& context, const KernelOptions& options = {});
+  ~KernelDevice() override;
+
+  [[nodiscard]] std::string_view name() const override { return "kernel"; }
+  [[nodiscard]] Offloads offloads() const override { return {}; }
+  Result<std::unique_ptr<Acceptor>, std::error_code> listen(const Endpoint& at,
+                                                            int backlog) override;
+  [[nodiscard]] std::unique_ptr<ConnectAttempt> async_connect_from(
+      const Endpoint& from, const Endpoint& to, ConnectionHandler handler) override;
+  Result<std::unique_ptr<Connection>, std::error_code> adopt(int socket) override;
+  std::unique_ptr<Timer> make_timer() override;
+  [[nodiscard]] Clock::time_point now() const override { return Clock::now(); }
+  void post(Handler<> task) override;
+
+ private:
+  boost::asio::io_context& context_;
+  const KernelOptions options_;
+};
+
+}  // namespace iwarp::tcp_offload

@@ -1,0 +1,72 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <span>
+
+namespace iwarp::tcp_offload {
+
+/// What to wait for on a descriptor.
+struct Interest {
+  bool read = false;
+  bool write = false;
+};
+
+/// Whether a descriptor that was reported stays in the set, or rests until it is modified.
+enum class Repeat { kOnce, kLevel };
+
+/// A descriptor that became ready, by the token it was added with.
+struct Ready {
+  std::uint64_t token = 0;
+  bool read = false;   ///< Readable, ended or in error.
+  bool write = false;  ///< Writable or in error.
+};
+
+/// A set of descriptors to wait on (epoll). add(), modify() and remove() may be called from any
+/// thread, also while another waits.
+class ReadinessSet {
+ public:
+  explicit ReadinessSet(Repeat repeat);
+  ~ReadinessSet();
+  ReadinessSet(const ReadinessSet&) = delete;
+  ReadinessSet& operator=(const ReadinessSet&) = delete;
+
+  /// False if the system refuses (descriptor or memory limits).
+  bool add(int descriptor, std::uint64_t token, Interest interest);
+  /// With Repeat::kOnce also arms the descriptor again.
+  void modify(int descriptor, std::uint64_t token, Interest interest);
+  void remove(int descriptor);
+
+  /// Waits for at least one; without `timeout` for ever, with 0 not at all. Fills `into` from the
+  /// front and returns how many; 0 after the time-out or a signal.
+  std::size_t wait(std::span<Ready> into, std::optional<std::chrono::milliseconds> timeout);
+
+ private:
+  [[nodiscard]] std::uint32_t bits(Interest interest) const;
+
+  Repeat repeat_;
+  int descriptor_;
+};
+
+/// A count that makes a descriptor readable while it is not zero (eventfd). Thread-safe.
+class EventCount {
+ public:
+  EventCount();
+  ~EventCount();
+  EventCount(const EventCount&) = delete;
+  EventCount& operator=(const EventCount&) = delete;
+
+  [[nodiscard]] int descriptor() const { return descriptor_; }
+  /// Adds one.
+  void raise();
+  /// Takes one off; false if there is none.
+  bool take();
+  /// Takes all off.
+  void clear();
+
+ private:
+  int descriptor_;
+};
+
+}  // namespace iwarp::tcp_offload

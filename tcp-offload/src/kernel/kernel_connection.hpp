@@ -1,0 +1,38 @@
+#pragma once
+
+#include <boost/asio/ip/tcp.hpp>
+#include <memory>
+
+#include "iwarp/tcp_offload/kernel_device.hpp"
+#include "kernel/descriptor.hpp"
+
+namespace iwarp::tcp_offload::kernel {
+
+/// A connection in streaming mode: an Asio socket.
+class KernelConnection final : public Connection {
+ public:
+  explicit KernelConnection(boost::asio::ip::tcp::socket socket);
+  ~KernelConnection() override;
+
+  void async_read_some(MutableBytes into, TransferHandler handler) override;
+  void async_read(MutableBytes into, TransferHandler handler) override;
+  void async_write(ConstBytes from, TransferHandler handler) override;
+  void cancel() override;
+  void close() override;
+  std::unique_ptr<Stream> hand_over(ConstBytes already_read) override;
+  int release_native() override;
+  [[nodiscard]] Endpoint local() const override { return local_; }
+  [[nodiscard]] Endpoint remote() const override { return remote_; }
+
+ private:
+  struct State;
+  const std::shared_ptr<State> state_;  // shared with the operations under way
+  const Endpoint local_;
+  const Endpoint remote_;
+};
+
+/// Makes a connection of a connected socket. On failure `socket` still owns it.
+Result<std::unique_ptr<Connection>, std::error_code> make_connection(
+    boost::asio::io_context& context, Descriptor& socket);
+
+}  // namespace iwarp::tcp_offload::kernel

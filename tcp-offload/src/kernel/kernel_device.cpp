@@ -1,0 +1,47 @@
+#include "iwarp/tcp_offload/kernel_device.hpp"
+
+#include <boost/asio/post.hpp>
+#include <utility>
+
+#include "kernel/kernel_acceptor.hpp"
+#include "kernel/kernel_connect.hpp"
+#include "kernel/kernel_connection.hpp"
+#include "kernel/kernel_timer.hpp"
+#include "kernel/socket.hpp"
+
+namespace iwarp::tcp_offload {
+
+KernelDevice::KernelDevice(boost::asio::io_context& context, const KernelOptions& options)
+    : context_(context), options_(options) {}
+
+KernelDevice::~KernelDevice() = default;
+
+Result<std::unique_ptr<Acceptor>, std::error_code> KernelDevice::listen(const Endpoint& at,
+                                                                        int backlog) {
+  auto socket = kernel::open_listener(at, backlog, options_);
+  if (!socket) return failure(socket.error());
+  return kernel::make_acceptor(context_, at, std::move(*socket), options_.accept_pause);
+}
+
+std::unique_ptr<ConnectAttempt> KernelDevice::async_connect_from(const Endpoint& from,
+                                                                 const Endpoint& to,
+                                                                 ConnectionHandler handler) {
+  return kernel::start_connect(context_, options_, from, to, std::move(handler));
+}
+
+Result<std::unique_ptr<Connection>, std::error_code> KernelDevice::adopt(int socket) {
+  kernel::Descriptor owned(socket);
+  auto connection = kernel::make_connection(context_, owned);
+  static_cast<void>(owned.release());  // on failure it stays the caller's
+  return connection;
+}
+
+std::unique_ptr<Timer> KernelDevice::make_timer() {
+  return std::make_unique<kernel::KernelTimer>(context_);
+}
+
+void KernelDevice::post(Handler<> task) {
+  boost::asio::post(context_, [task = std::move(task)]() mutable { task(); });
+}
+
+}  // namespace iwarp::tcp_offload

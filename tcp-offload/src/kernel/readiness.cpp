@@ -1,0 +1,84 @@
+#include "iwarp/tcp_offload/readiness.hpp"
+
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <system_error>
+
+namespace iwarp::tcp_offload {
+namespace {
+
+constexpr std::size_t kMostEvents = 64;
+
+int checked(int descriptor, const char* what) {
+  if (descriptor < 0) throw std::system_error(errno, std::system_category(), what);
+  return descriptor;
+}
+
+}  // namespace
+
+ReadinessSet::ReadinessSet(Repeat repeat)
+    : repeat_(repeat), descriptor_(checked(::epoll_create1(EPOLL_CLOEXEC), "epoll_create1")) {}
+
+ReadinessSet::~ReadinessSet() { ::close(descriptor_); }
+
+std::uint32_t ReadinessSet::bits(Interest interest) const {
+  return (interest.read ? EPOLLIN | EPOLLRDHUP : 0U) | (interest.write ? EPOLLOUT : 0U) |
+         (repeat_ == Repeat::kOnce ? static_cast<std::uint32_t>(EPOLLONESHOT) : 0U);
+}
+
+bool ReadinessSet::add(int descriptor, std::uint64_t token, Interest interest) {
+  epoll_event event{bits(interest), {.u64 = token}};
+  return ::epoll_ctl(descriptor_, EPOLL_CTL_ADD, descriptor, &event) == 0;
+}
+
+void ReadinessSet::modify(int descriptor, std::uint64_t token, Interest interest) {
+  epoll_event event{bits(interest), {.u64 = token}};
+  ::epoll_ctl(descriptor_, EPOLL_CTL_MOD, descriptor, &event);
+}
+
+void ReadinessSet::remove(int descriptor) {
+  ::epoll_ctl(descriptor_, EPOLL_CTL_DEL, descriptor, nullptr);
+}
+
+std::size_t ReadinessSet::wait(std::span<Ready> into,
+                               std::optional<std::chrono::milliseconds> timeout) {
+  std::array<epoll_event, kMostEvents> events;
+  const auto room = static_cast<int>(std::min(into.size(), events.size()));
+  const int limit = timeout ? static_cast<int>(timeout->count()) : -1;
+  const int count = ::epoll_wait(descriptor_, events.data(), room, limit);
+  for (int i = 0; i < count; ++i) {
+    const auto index = static_cast<std::size_t>(i);
+    const std::uint32_t seen = events[index].events;
+    const bool broken = (seen & (EPOLLERR | EPOLLHUP)) != 0;
+    into[index] = {events[index].data.u64, broken || (seen & (EPOLLIN | EPOLLRDHUP)) != 0,
+                   broken || (seen & EPOLLOUT) != 0};
+  }
+  return static_cast<std::size_t>(std::max(count, 0));
+}
+
+EventCount::EventCount()
+    : descriptor_(checked(::eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC | EFD_SEMAPHORE), "eventfd")) {}
+
+EventCount::~EventCount() { ::close(descriptor_); }
+
+void EventCount::raise() {
+  const std::uint64_t one = 1;
+  [[maybe_unused]] const auto written = ::write(descriptor_, &one, sizeof one);
+}
+
+bool EventCount::take() {
+  std::uint64_t one = 0;
+  return ::read(descriptor_, &one, sizeof one) == static_cast<ssize_t>(sizeof one);
+}
+
+void EventCount::clear() {
+  while (take()) {
+  }
+}
+
+}  // namespace iwarp::tcp_offload

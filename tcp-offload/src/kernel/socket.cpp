@@ -1,0 +1,143 @@
+#include "kernel/socket.hpp"
+
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <boost/asio/error.hpp>
+#include <cerrno>
+
+namespace iwarp::tcp_offload::kernel {
+namespace {
+
+using boost::asio::ip::tcp;
+
+template <typename T>
+bool set_option(int socket, int level, int name, const T& value) {
+  return ::setsockopt(socket, level, name, &value, sizeof value) == 0;
+}
+
+Result<int, std::error_code> int_option(int socket, int level, int name) {
+  int value = 0;
+  socklen_t size = sizeof value;
+  if (::getsockopt(socket, level, name, &value, &size) != 0) return failure(last_error());
+  return value;
+}
+
+bool set_buffers(int socket, const KernelOptions& options) {
+  return (options.send_buffer == 0 ||
+          set_option(socket, SOL_SOCKET, SO_SNDBUF, options.send_buffer)) &&
+         (options.receive_buffer == 0 ||
+          set_option(socket, SOL_SOCKET, SO_RCVBUF, options.receive_buffer));
+}
+
+std::error_code bind_socket(int socket, const Endpoint& at) {
+  if (::bind(socket, at.data(), static_cast<socklen_t>(at.size())) != 0) return last_error();
+  return {};
+}
+
+template <typename Call>
+Endpoint endpoint_by(int socket, Call call) {
+  Endpoint endpoint;
+  socklen_t size = static_cast<socklen_t>(endpoint.capacity());
+  if (call(socket, endpoint.data(), &size) != 0) return {};
+  endpoint.resize(size);
+  return endpoint;
+}
+
+}  // namespace
+
+std::error_code last_error() { return {errno, std::system_category()}; }
+
+std::error_code from_asio(const boost::system::error_code& error) {
+  if (!error) return {};
+  if (error == boost::asio::error::eof) return Error::kEndOfStream;
+  if (error.category() == boost::system::system_category()) {
+    return {error.value(), std::system_category()};
+  }
+  return {EIO, std::system_category()};
+}
+
+Result<Descriptor, std::error_code> open_socket(const tcp& protocol, const KernelOptions& options) {
+  Descriptor socket(
+      ::socket(protocol.family(), SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, protocol.protocol()));
+  if (!socket) return failure(last_error());
+  if (!set_buffers(socket.get(), options)) return failure(last_error());
+  return socket;
+}
+
+Result<Descriptor, std::error_code> open_listener(const Endpoint& at, int backlog,
+                                                  const KernelOptions& options) {
+  auto socket = open_socket(at.protocol(), options);
+  if (!socket) return socket;
+  if (!set_option(socket->get(), SOL_SOCKET, SO_REUSEADDR, 1)) return failure(last_error());
+  if (const auto error = bind_socket(socket->get(), at)) return failure(error);
+  if (::listen(socket->get(), backlog) != 0) return failure(last_error());
+  return socket;
+}
+
+std::error_code bind_before_connect(int socket, const Endpoint& from) {
+  if (from.address().is_unspecified() && from.port() == 0) return {};
+  if (from.port() == 0) {
+    set_option(socket, SOL_IP, IP_BIND_ADDRESS_NO_PORT, 1);  // only makes ports last longer
+  } else if (!set_option(socket, SOL_SOCKET, SO_REUSEADDR, 1)) {
+    return last_error();
+  }
+  return bind_socket(socket, from);
+}
+
+Result<Descriptor, std::error_code> accept_socket(int listener) {
+  Descriptor socket(::accept4(listener, nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
+  if (!socket) return failure(last_error());
+  return socket;
+}
+
+Result<tcp, std::error_code> connected_protocol(int socket) {
+  const auto protocol = int_option(socket, SOL_SOCKET, SO_PROTOCOL);
+  if (!protocol) return failure(protocol.error());
+  if (*protocol != IPPROTO_TCP) return failure(std::error_code(EPROTOTYPE, std::system_category()));
+  if (remote_endpoint(socket) == Endpoint()) {
+    return failure(std::error_code(ENOTCONN, std::system_category()));
+  }
+  return local_endpoint(socket).protocol();
+}
+
+std::error_code prepare_connected(int socket) {
+  const int flags = ::fcntl(socket, F_GETFL);
+  if (flags < 0 || ::fcntl(socket, F_SETFL, flags | O_NONBLOCK) != 0) return last_error();
+  if (::fcntl(socket, F_SETFD, FD_CLOEXEC) != 0) return last_error();
+  if (!set_option(socket, IPPROTO_TCP, TCP_NODELAY, 1)) return last_error();
+  return {};
+}
+
+Endpoint local_endpoint(int socket) { return endpoint_by(socket, ::getsockname); }
+
+Endpoint remote_endpoint(int socket) { return endpoint_by(socket, ::getpeername); }
+
+std::size_t effective_mss(int socket) {
+  // On an established connection TCP_MAXSEG reads the sender's current segment size, with path MTU
+  // and options such as time stamps taken into account: the same figure as tcpi_snd_mss, at the
+  // price of a smaller call.
+  const auto mss = int_option(socket, IPPROTO_TCP, TCP_MAXSEG);
+  return mss && *mss > 0 ? static_cast<std::size_t>(*mss) : 0;
+}
+
+bool is_closed(int socket) {
+  tcp_info info{};
+  socklen_t size = sizeof info;
+  return ::getsockopt(socket, IPPROTO_TCP, TCP_INFO, &info, &size) != 0 ||
+         info.tcpi_state == TCP_CLOSE;
+}
+
+void reset_connection(int socket) {
+  set_option(socket, SOL_SOCKET, SO_LINGER, linger{.l_onoff = 1, .l_linger = 0});
+  const sockaddr none{.sa_family = AF_UNSPEC, .sa_data = {}};
+  // Dissolves the association, which sends the reset. Should it fail, closing does it. Called as a
+  // bare system call, because ThreadSanitizer takes connect() for the creation of a descriptor.
+  static_cast<void>(::syscall(SYS_connect, socket, &none, sizeof none));
+}
+
+}  // namespace iwarp::tcp_offload::kernel

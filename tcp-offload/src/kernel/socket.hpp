@@ -1,0 +1,56 @@
+#pragma once
+
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/system/error_code.hpp>
+#include <cstddef>
+#include <system_error>
+
+#include "iwarp/base/result.hpp"
+#include "iwarp/tcp_offload/kernel_device.hpp"
+#include "kernel/descriptor.hpp"
+
+/// System calls on sockets that Asio does not make, or not the way this device needs them.
+namespace iwarp::tcp_offload::kernel {
+
+/// `errno` as an error code.
+std::error_code last_error();
+
+/// What Asio reports, in the terms of error.hpp.
+std::error_code from_asio(const boost::system::error_code& error);
+
+/// A non-blocking close-on-exec TCP socket with the options set that precede connect or listen.
+Result<Descriptor, std::error_code> open_socket(const boost::asio::ip::tcp& protocol,
+                                                const KernelOptions& options);
+
+/// Binds and listens; SO_REUSEADDR is set.
+Result<Descriptor, std::error_code> open_listener(const Endpoint& at, int backlog,
+                                                  const KernelOptions& options);
+
+/// Binds a socket that is going to connect. With port 0 the port is chosen at connect, where more
+/// of them are free.
+std::error_code bind_before_connect(int socket, const Endpoint& from);
+
+/// Accepts one connection as a non-blocking close-on-exec socket.
+Result<Descriptor, std::error_code> accept_socket(int listener);
+
+/// The protocol of a connected TCP socket; an error if it is anything else.
+Result<boost::asio::ip::tcp, std::error_code> connected_protocol(int socket);
+
+/// Sets what every connected socket has: no delay, non-blocking, close-on-exec.
+std::error_code prepare_connected(int socket);
+
+/// The two ends of a socket; an endpoint that cannot be told is left empty.
+Endpoint local_endpoint(int socket);
+Endpoint remote_endpoint(int socket);
+
+/// The payload of a full TCP segment now, options taken off; 0 if it cannot be told.
+std::size_t effective_mss(int socket);
+
+/// Whether the connection has left every state in which it could carry data or FIN.
+bool is_closed(int socket);
+
+/// Resets the connection but leaves the descriptor open, so that another thread may still be in a
+/// call on it.
+void reset_connection(int socket);
+
+}  // namespace iwarp::tcp_offload::kernel

@@ -1,0 +1,46 @@
+#include "sim/device.hpp"
+
+#include <cerrno>
+#include <cstdint>
+#include <memory>
+#include <utility>
+
+#include "sim/connect.hpp"
+#include "sim/listener.hpp"
+#include "sim/timer.hpp"
+
+namespace iwarp::tcp_offload::sim {
+
+// The wildcard and the loopback addresses all mean this host.
+Fabric::Address SimDevice::resolve(const Fabric::Address& address) const {
+  return address.is_unspecified() || address.is_loopback() ? address_ : address;
+}
+
+Result<std::unique_ptr<Acceptor>, std::error_code> SimDevice::listen(const Endpoint& at,
+                                                                     int backlog) {
+  if (resolve(at.address()) != address_) return failure(system_error(EADDRNOTAVAIL));
+  const std::uint16_t port = at.port() != 0 ? at.port() : fabric_.free_port(address_);
+  const Endpoint bound(address_, port);
+  if (fabric_.listeners.contains(bound)) return failure(system_error(EADDRINUSE));
+  return std::unique_ptr<Acceptor>(
+      std::make_unique<SimAcceptor>(fabric_, std::make_shared<Listener>(fabric_.world, backlog),
+                                    bound, Endpoint(at.address(), port)));
+}
+
+std::unique_ptr<ConnectAttempt> SimDevice::async_connect_from(const Endpoint& from,
+                                                              const Endpoint& to,
+                                                              ConnectionHandler handler) {
+  const std::uint16_t port = from.port() != 0 ? from.port() : fabric_.free_port(address_);
+  return start_connect(fabric_, Endpoint(resolve(from.address()), port),
+                       Endpoint(resolve(to.address()), to.port()), address_, std::move(handler));
+}
+
+Result<std::unique_ptr<Connection>, std::error_code> SimDevice::adopt(int /*socket*/) {
+  return failure(std::make_error_code(std::errc::not_supported));
+}
+
+std::unique_ptr<Timer> SimDevice::make_timer() {
+  return std::make_unique<SimTimer>(fabric_.world.schedule);
+}
+
+}  // namespace iwarp::tcp_offload::sim

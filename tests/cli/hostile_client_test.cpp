@@ -1,0 +1,250 @@
+#include <fcntl.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <csignal>
+#include <thread>
+
+#include "cli/scratch_directory.hpp"
+#include "context.hpp"
+#include "file_service/client.hpp"
+#include "file_service/server.hpp"
+#include "file_service/transfer.hpp"
+#include "interrupt.hpp"
+
+/// Clients that speak RDMAP correctly and the file protocol wrongly, against a server of this
+/// process. Each loses its connection and nothing else.
+namespace iwarp::cli::file_service {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+constexpr seconds kPatience{60};
+
+ConstBytes bytes_of(std::string_view text) { return std::as_bytes(std::span(text)); }
+
+/// A link that sends whatever a test likes.
+class RawClient {
+ public:
+  explicit RawClient(const verbs::Endpoint& server)
+      : device_(require(verbs::Device::open(), "open")), link_(device_, kClientLink) {
+    verbs::ConnectOptions options;
+    const auto hello = Hello{}.encode();
+    options.private_data.assign(hello.begin(), hello.end());
+    link_.connect(server, options, [] {});
+  }
+
+  void send(const Request& request) { link_.send(request.encode(link_.outgoing())); }
+  void send_bytes(ConstBytes bytes) {
+    std::copy(bytes.begin(), bytes.end(), link_.outgoing().begin());
+    link_.send(bytes.size());
+  }
+
+  /// The status of the next answer; throws a LinkLost if none comes.
+  Status answer() {
+    const auto deadline = std::chrono::steady_clock::now() + kPatience;
+    while (std::chrono::steady_clock::now() < deadline) {
+      const auto event = link_.wait(milliseconds(100));
+      if (!event || event->kind != Link::Event::Kind::kMessage) continue;
+      const auto reply = ReplyView::parse(link_.message(*event));
+      if (!reply) throw std::runtime_error("bad answer");
+      const Status status = reply->status();
+      if (receiving_) link_.recycle(event->slot);
+      return status;
+    }
+    throw std::runtime_error("no answer and no end of the connection");
+  }
+  Status ask(const Request& request) {
+    send(request);
+    return answer();
+  }
+
+  /// The receives that are posted now are the last ones.
+  void stop_receiving() { receiving_ = false; }
+
+  verbs::MemoryRegion offer(MutableBytes memory) {
+    return require(link_.domain().register_memory(
+                       memory, verbs::Access::kLocalWrite | verbs::Access::kRemoteRead |
+                                   verbs::Access::kRemoteWrite | verbs::Access::kRemoteInvalidate),
+                   "register");
+  }
+
+ private:
+  verbs::Device device_;
+  Link link_;
+  bool receiving_ = true;
+};
+
+class HostileClient : public testing::Test {
+ protected:
+  HostileClient() {
+    scratch_.write("file", std::string(3U << 20, 'f'));
+    thread_ = std::jthread([this] { server_.run(); });
+  }
+  ~HostileClient() override {
+    std::raise(SIGTERM);
+    thread_.join();
+  }
+
+  /// The connection ends without another answer.
+  static void expect_end(RawClient& client) { EXPECT_THROW(client.answer(), LinkLost); }
+
+  /// A well-behaved client is served, and nothing unfinished is there.
+  void expect_service() {
+    verbs::Device device = require(verbs::Device::open(), "open");
+    const HostPort address{server_.endpoint().address().to_string(), server_.endpoint().port()};
+    Client client(device, address, {});
+    const Fd source(::open((scratch_.path() / "file").c_str(), O_RDONLY));
+    const Subject subject{"copy", "url", "file"};
+    upload(client, source, subject, HashKind::kSha256, [](std::uint64_t, std::uint64_t) {});
+    EXPECT_EQ(scratch_.read("copy"), scratch_.read("file"));
+    EXPECT_THAT(scratch_.names(), testing::ElementsAre("copy", "file"));
+  }
+
+  RawClient connect() { return RawClient(server_.endpoint()); }
+
+  ScratchDirectory scratch_;
+  InterruptGuard guard_;
+  Server server_{require(verbs::Device::open(), "open"), Store::open(scratch_.path().string()),
+                 verbs::Endpoint(boost::asio::ip::address_v4::loopback(), 0), ServerOptions{}};
+  std::jthread thread_;
+  std::vector<std::byte> memory_ = std::vector<std::byte>(2U << 20);
+};
+
+Request open_put(std::uint64_t size) {
+  return {.operation = Operation::kOpenPut, .position = size, .payload = bytes_of("new")};
+}
+Request open_get() { return {.operation = Operation::kOpenGet, .payload = bytes_of("file")}; }
+
+TEST_F(HostileClient, WithGarbageForARequestIsDropped) {
+  for (const std::string& garbage :
+       {std::string(), std::string(1, 'x'), std::string(39, '\0'), std::string(kMaxRequest, 'I')}) {
+    RawClient client = connect();
+    client.send_bytes(bytes_of(garbage));
+    expect_end(client);
+  }
+  expect_service();
+}
+
+TEST_F(HostileClient, WithRequestsOutsideAnOperationIsDropped) {
+  for (const Request& request :
+       {Request{.operation = Operation::kPutChunk, .buffer = {Stag{1}, 0, 1}},
+        Request{.operation = Operation::kGetChunk, .buffer = {Stag{1}, 0, 1}},
+        Request{.operation = Operation::kListMore, .buffer = {Stag{1}, 0, 1}},
+        Request{.operation = Operation::kCommit}, Request{.operation = Operation::kFinish}}) {
+    RawClient client = connect();
+    client.send(request);
+    expect_end(client);
+  }
+  expect_service();
+}
+
+TEST_F(HostileClient, WithAnOperationInsideAnotherIsDropped) {
+  for (const Request& second : {open_put(5), open_get()}) {
+    RawClient client = connect();
+    EXPECT_EQ(client.ask(open_put(100)), Status::kOk);
+    client.send(second);
+    expect_end(client);
+  }
+  expect_service();
+}
+
+TEST_F(HostileClient, WithAChunkThatDoesNotContinueTheFileIsDropped) {
+  for (const auto& [position, length] :
+       {std::pair{1U, 10U}, {UINT32_MAX, 10U}, {0U, 101U}, {0U, kMaxChunk}}) {
+    RawClient client = connect();
+    EXPECT_EQ(client.ask(open_put(100)), Status::kOk);
+    const auto region = client.offer(memory_);
+    client.send({.operation = Operation::kPutChunk,
+                 .buffer = region.remote(0, length),
+                 .position = position});
+    expect_end(client);
+  }
+  expect_service();
+}
+
+TEST_F(HostileClient, WithADescriptorThatIsNotItsOwnIsDropped) {
+  const auto wrong_buffers = [](const verbs::RemoteBuffer& good) {
+    return std::vector<verbs::RemoteBuffer>{{Stag{good.stag.value() ^ 0x100}, good.offset, 100},
+                                            {Stag{good.stag.value() ^ 1}, good.offset, 100},
+                                            {good.stag, good.offset - 1, 100},
+                                            {good.stag, good.offset + good.length - 99, 100},
+                                            {good.stag, UINT64_MAX - 50, 100}};
+  };
+  for (std::size_t i = 0; i < 5; ++i) {
+    for (const bool put : {true, false}) {
+      RawClient client = connect();
+      EXPECT_EQ(client.ask(put ? open_put(100) : open_get()), Status::kOk);
+      const auto region = client.offer(memory_);
+      client.send({.operation = put ? Operation::kPutChunk : Operation::kGetChunk,
+                   .buffer = wrong_buffers(region.remote())[i]});
+      expect_end(client);
+    }
+  }
+  expect_service();
+}
+
+TEST_F(HostileClient, ThatCommitsTooEarlyIsDropped) {
+  RawClient client = connect();
+  EXPECT_EQ(client.ask(open_put(100)), Status::kOk);
+  client.send({.operation = Operation::kCommit});
+  expect_end(client);
+  expect_service();
+}
+
+TEST_F(HostileClient, WithTheWrongDigestGetsNoFile) {
+  RawClient client = connect();
+  Request open = open_put(100);
+  open.hash = HashKind::kSha256;
+  EXPECT_EQ(client.ask(open), Status::kOk);
+  const auto region = client.offer(memory_);
+  EXPECT_EQ(client.ask({.operation = Operation::kPutChunk, .buffer = region.remote(0, 100)}),
+            Status::kOk);
+  EXPECT_EQ(client.ask({.operation = Operation::kCommit,
+                        .hash = HashKind::kSha256,
+                        .payload = bytes_of(std::string(32, 'd'))}),
+            Status::kHashMismatch);
+  // The connection goes on.
+  EXPECT_EQ(client.ask(open_get()), Status::kOk);
+  expect_service();
+}
+
+TEST_F(HostileClient, ThatPostsNoReceivesIsDropped) {
+  RawClient client = connect();
+  client.stop_receiving();
+  EXPECT_EQ(client.ask(open_get()), Status::kOk);
+  const auto ask_on = [&] {
+    for (std::size_t i = 0; i < memory_.size(); ++i) {
+      const auto region = client.offer(MutableBytes(memory_).first(1));
+      client.ask({.operation = Operation::kGetChunk, .buffer = region.remote(), .position = i});
+    }
+  };
+  EXPECT_THROW(ask_on(), LinkLost);
+  expect_service();
+}
+
+TEST_F(HostileClient, ThatUsesAChunkAgainAfterItsAnswerIsDropped) {
+  RawClient client = connect();
+  EXPECT_EQ(client.ask(open_put(200)), Status::kOk);
+  const auto region = client.offer(memory_);
+  Request chunk{.operation = Operation::kPutChunk, .buffer = region.remote(0, 100)};
+  EXPECT_EQ(client.ask(chunk), Status::kOk);
+  chunk.position = 100;
+  client.send(chunk);
+  expect_end(client);
+  expect_service();
+}
+
+TEST_F(HostileClient, ThatLeavesInTheMiddleLeavesNothing) {
+  for (int i = 0; i < 20; ++i) {
+    RawClient client = connect();
+    EXPECT_EQ(client.ask(open_put(memory_.size())), Status::kOk);
+    const auto region = client.offer(memory_);
+    client.send({.operation = Operation::kPutChunk, .buffer = region.remote(0, kMaxChunk)});
+  }
+  expect_service();
+}
+
+}  // namespace
+}  // namespace iwarp::cli::file_service

@@ -1,0 +1,143 @@
+#!/usr/bin/env python3
+"""Peers that send garbage, halves or nothing cost their own connection and never the server."""
+
+import os
+import random
+import struct
+import unittest
+
+from service import HELLO, PATIENCE, SANITIZED, ServiceTest, memory_of, mpa_request
+from service import random_file, wait_until
+
+
+def receive_all(connection):
+    """Everything until the server closes."""
+    received = b""
+    try:
+        while piece := connection.recv(65536):
+            received += piece
+    except ConnectionResetError:
+        pass
+    return received
+
+
+class GarbagePeers(ServiceTest):
+    server_arguments = ("--idle-timeout", "3")
+
+    def assert_dropped(self, *pieces, closing=False):
+        """The server ends the connection by itself; returns what it said."""
+        with self.server.connect() as connection:
+            for piece in pieces:
+                try:
+                    connection.sendall(piece)
+                except (ConnectionResetError, BrokenPipeError):
+                    break
+            if closing:
+                return b""
+            return receive_all(connection)
+
+    def start_up(self, private_data=HELLO):
+        """A connection in RDMA mode, MPA revision 1, and the frame that the server answered."""
+        connection = self.server.connect()
+        self.addCleanup(connection.close)
+        connection.sendall(mpa_request(private_data))
+        head = connection.recv(20, 0x100)  # MSG_WAITALL
+        self.assertEqual(head[:16], b"MPA ID Rep Frame")
+        flags, revision, length = struct.unpack(">BBH", head[16:])
+        self.assertEqual(revision, 1)
+        return connection, flags, connection.recv(length, 0x100) if length else b""
+
+    def test_garbage_instead_of_a_request(self):
+        generator = random.Random(7)
+        for size in (1, 19, 20, 21, 1000, 100_000):
+            self.assert_dropped(generator.randbytes(size) + b"x" * 20)
+        self.assert_dropped(b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        self.assert_serves()
+
+    def test_half_a_request(self):
+        whole = mpa_request(HELLO)
+        for size in range(0, len(whole), 5):
+            self.assert_dropped(whole[:size], closing=True)
+        self.assert_dropped(whole[:10])
+        self.assert_dropped(mpa_request(b"x" * 100, length=200))
+        self.assert_serves()
+
+    def test_nothing_at_all(self):
+        self.assertEqual(self.assert_dropped(), b"")
+        self.assert_serves()
+
+    def test_more_private_data_than_allowed(self):
+        self.assert_dropped(mpa_request(b"x" * 513))
+        self.assert_dropped(mpa_request(b"x" * 600, length=65535))
+        self.assert_serves()
+
+    def test_a_stranger_is_rejected(self):
+        for private_data in (b"", b"IWFS", b"JWFS\x01\x00\x00\x00", b"x" * 512):
+            _, flags, answer = self.start_up(private_data)
+            self.assertTrue(flags & 0x20, "the reject bit")
+            self.assertEqual(answer[:6], b"IWFS\x01\x02")
+        _, flags, answer = self.start_up(b"IWFS\x09\x00\x00\x00")
+        self.assertTrue(flags & 0x20)
+        self.assertEqual(answer[:6], b"IWFS\x01\x03")
+        self.assert_serves()
+
+    def test_a_silent_client_is_dropped(self):
+        connection, flags, welcome = self.start_up()
+        self.assertFalse(flags & 0x20)
+        self.assertEqual(welcome[:6], b"IWFS\x01\x00")
+        receive_all(connection)
+        self.assert_serves()
+
+    def test_garbage_instead_of_a_frame(self):
+        generator = random.Random(11)
+        for size in (1, 7, 100, 10_000, 1_000_000):
+            connection, _, _ = self.start_up()
+            try:
+                connection.sendall(generator.randbytes(size))
+                receive_all(connection)
+            except (ConnectionResetError, BrokenPipeError):
+                pass
+        self.assert_serves()
+
+    def test_half_a_frame(self):
+        connection, _, _ = self.start_up()
+        connection.sendall(struct.pack(">H", 60) + b"\x41")
+        receive_all(connection)
+        self.assert_serves()
+
+    @unittest.skipIf(SANITIZED, "a sanitizer's memory figures mean nothing")
+    def test_idle_connections_cost_little(self):
+        before = memory_of(self.server.process.pid)
+        idle = [self.server.connect() for _ in range(200)]
+        for connection in idle[:100]:
+            connection.sendall(mpa_request(HELLO)[:15])
+        for connection in idle[150:]:
+            connection.sendall(mpa_request(HELLO))
+            self.assertEqual(connection.recv(16, 0x100), b"MPA ID Rep Frame")
+        self.assertLess(memory_of(self.server.process.pid) - before, 200 * 64 * 1024)
+        self.assert_serves()
+        for connection in idle:
+            connection.close()
+
+
+class FullServers(ServiceTest):
+    server_arguments = ("--max-clients", "2")
+
+    def test_turn_clients_away_until_one_leaves(self):
+        busy = []
+        for _ in range(2):
+            connection = self.server.connect()
+            connection.sendall(mpa_request(HELLO))
+            self.assertEqual(connection.recv(16, 0x100), b"MPA ID Rep Frame")
+            busy.append(connection)
+        self.fails(1, "ls", self.server.url, names=["as many clients"])
+        busy[0].close()
+        random_file(os.path.join(self.served, "file"), 10)
+        self.assertTrue(wait_until(
+            lambda: "gone" in self.server.logged(), PATIENCE), self.server.logged())
+        self.assert_serves()
+        busy[1].close()
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,7 @@
+# Included by CMakeLists.txt beside it.
+iwarp_test(perf_test
+  SOURCES perf_histogram_test.cpp perf_messages_test.cpp perf_process.cpp perf_test.cpp
+  LINKS iwarp_cli_perf
+  TIMEOUT 120)
+target_compile_definitions(perf_test PRIVATE IWARP_PROGRAM="$<TARGET_FILE:iwarp>")
+add_dependencies(perf_test iwarp)

@@ -1,0 +1,75 @@
+#pragma once
+
+#include <cstddef>
+#include <fstream>
+#include <map>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace iwarp::test {
+
+using Bytes = std::vector<std::byte>;
+
+inline unsigned hex_digit(char c) {
+  if (c >= '0' && c <= '9') return static_cast<unsigned>(c - '0');
+  if (c >= 'a' && c <= 'f') return static_cast<unsigned>(c - 'a') + 10;
+  if (c >= 'A' && c <= 'F') return static_cast<unsigned>(c - 'A') + 10;
+  throw std::invalid_argument(std::string("not a hex digit: ") + c);
+}
+
+/// The bytes that pairs of hex digits stand for; white space between bytes is ignored. Throws on
+/// anything else.
+inline Bytes from_hex(std::string_view text) {
+  std::string digits;
+  for (char c : text) {
+    if (c != ' ' && c != '\t' && c != '\r' && c != '\n') digits.push_back(c);
+  }
+  if (digits.size() % 2 != 0) throw std::invalid_argument("odd number of hex digits");
+  Bytes bytes;
+  for (std::size_t i = 0; i < digits.size(); i += 2) {
+    bytes.push_back(static_cast<std::byte>(hex_digit(digits[i]) << 4U | hex_digit(digits[i + 1])));
+  }
+  return bytes;
+}
+
+/// Named byte strings, as files in conformance/vectors hold them: a line is "name: hex", and what
+/// follows '#' is comment.
+class Vectors {
+ public:
+  /// Reads conformance/vectors/`file`. Throws if it is missing or malformed.
+  static Vectors load(const std::string& file) {
+    std::ifstream in(std::string(IWARP_SOURCE_DIR "/conformance/vectors/") + file);
+    if (!in) throw std::runtime_error("cannot read test vectors: " + file);
+    Vectors vectors;
+    for (std::string line; std::getline(in, line);) vectors.add_line(line);
+    return vectors;
+  }
+
+  void add_line(std::string_view line) {
+    line = trimmed(line.substr(0, line.find('#')));
+    if (line.empty()) return;
+    const std::size_t colon = line.find(':');
+    if (colon == std::string_view::npos) throw std::invalid_argument("a vector without a name");
+    const std::string name(trimmed(line.substr(0, colon)));
+    if (!all_.emplace(name, from_hex(line.substr(colon + 1))).second) {
+      throw std::invalid_argument("two vectors of one name: " + name);
+    }
+  }
+
+  /// The vector of that name; throws if there is none.
+  [[nodiscard]] const Bytes& at(const std::string& name) const { return all_.at(name); }
+  [[nodiscard]] const std::map<std::string, Bytes>& all() const { return all_; }
+
+ private:
+  static std::string_view trimmed(std::string_view text) {
+    const std::size_t first = text.find_first_not_of(" \t\r");
+    if (first == std::string_view::npos) return {};
+    return text.substr(first, text.find_last_not_of(" \t\r") - first + 1);
+  }
+
+  std::map<std::string, Bytes> all_;
+};
+
+}  // namespace iwarp::test

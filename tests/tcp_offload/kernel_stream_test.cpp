@@ -1,0 +1,199 @@
+// Streams of the kernel device: EMSS, readiness, and their two halves in two threads.
+#include <netinet/tcp.h>
+#include <sys/epoll.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <fstream>
+#include <thread>
+
+#include "tcp_offload/kernel_fixture.hpp"
+
+namespace iwarp::tcp_offload::test {
+namespace {
+
+using KernelStreams = KernelFixture;
+
+bool system_uses_timestamps() {
+  std::ifstream setting("/proc/sys/net/ipv4/tcp_timestamps");
+  int value = 0;
+  setting >> value;
+  return value != 0;
+}
+
+std::size_t system_mss(const Stream& stream) {
+  tcp_info info{};
+  socklen_t size = sizeof info;
+  EXPECT_EQ(::getsockopt(stream.descriptor(), IPPROTO_TCP, TCP_INFO, &info, &size), 0);
+  return info.tcpi_snd_mss;
+}
+
+std::size_t send_some(Stream& stream, ConstBytes bytes) {
+  const iovec piece{const_cast<std::byte*>(bytes.data()), bytes.size()};
+  return stream.send({&piece, 1}).accepted;
+}
+
+TEST_F(KernelStreams, EmssIsTheSegmentSizeTheSystemSendsWith) {
+  const Streams two = connect_streams();
+  EXPECT_EQ(two.client->emss(), system_mss(*two.client));
+}
+
+TEST_F(KernelStreams, EmssLeavesOutTheTimestampsOption) {
+  // An end that announces an MSS of 1460, as on an Ethernet; 12 octets of each segment are options.
+  const NativePair pair = connect_natively([](int socket) {
+    const int mss = 1460;
+    ASSERT_EQ(::setsockopt(socket, IPPROTO_TCP, TCP_MAXSEG, &mss, sizeof mss), 0);
+  });
+  const std::size_t expected = system_uses_timestamps() ? 1448 : 1460;
+  for (const int socket : {pair.client, pair.server}) {
+    const auto connection = device_.adopt(socket);
+    ASSERT_TRUE(connection);
+    EXPECT_EQ((*connection)->hand_over({})->emss(), expected);
+  }
+}
+
+TEST_F(KernelStreams, EmssFollowsTheGrowthOfAYoungConnectionsWindow) {
+  const Streams two = connect_streams();
+  const std::size_t before = two.client->emss();
+  const auto bytes = pattern(4096);
+  std::vector<std::byte> scratch(1U << 20U);
+  for (std::size_t sent = 0; sent < 1U << 17U;) {
+    sent += send_some(*two.client, bytes);
+    two.server->consume(two.server->receive(scratch).data.size());
+  }
+  EXPECT_EQ(two.client->emss(), system_mss(*two.client));
+  EXPECT_GE(two.client->emss(), before);
+}
+
+TEST_F(KernelStreams, EdgeTriggeredReadinessFollowsEachWouldBlock) {
+  const Streams two = connect_streams();
+  const int set = ::epoll_create1(0);
+  epoll_event wanted{.events = EPOLLIN | EPOLLET, .data = {}};
+  ASSERT_EQ(::epoll_ctl(set, EPOLL_CTL_ADD, two.server->descriptor(), &wanted), 0);
+  const auto bytes = pattern(10);
+  for (int i = 0; i < 3; ++i) {
+    std::byte scratch[100];
+    EXPECT_EQ(two.server->receive(scratch).status, IoStatus::kWouldBlock);
+    ASSERT_EQ(send_some(*two.client, bytes), 10U);
+    epoll_event event{};
+    ASSERT_EQ(::epoll_wait(set, &event, 1, 10'000), 1);
+    const Received received = two.server->receive(scratch);
+    ASSERT_EQ(received.data.size(), 10U);
+    two.server->consume(10);
+  }
+  ::close(set);
+}
+
+TEST_F(KernelStreams, AnAbortWakesWhoeverWaitsOnTheDescriptor) {
+  const Streams two = connect_streams();
+  const int set = ::epoll_create1(0);
+  epoll_event wanted{.events = EPOLLIN | EPOLLET, .data = {}};
+  ASSERT_EQ(::epoll_ctl(set, EPOLL_CTL_ADD, two.server->descriptor(), &wanted), 0);
+  epoll_event event{};
+  ASSERT_EQ(::epoll_wait(set, &event, 1, 0), 0);
+  two.server->abort();
+  EXPECT_EQ(::epoll_wait(set, &event, 1, 10'000), 1);
+  std::byte scratch[1];
+  EXPECT_EQ(two.server->receive(scratch).status, IoStatus::kLost);
+  ::close(set);
+}
+
+// One thread sends and another receives, at both ends.
+TEST_F(KernelStreams, BothHalvesWorkAtOnce) {
+  constexpr std::size_t kSize = 8U << 20U;
+  const auto sent = pattern(kSize);
+  const Streams two = connect_streams();
+  const auto send_everything = [&](Stream& stream) {
+    for (std::size_t done = 0; done < kSize;) {
+      done += send_some(stream, ConstBytes(sent).subspan(done));
+      EXPECT_EQ(stream.released(), done);
+    }
+    stream.shutdown_send();
+  };
+  const auto receive_everything = [&](Stream& stream) {
+    std::vector<std::byte> scratch(65536);
+    std::size_t done = 0;
+    for (;;) {
+      const Received received = stream.receive(scratch);
+      EXPECT_NE(received.status, IoStatus::kLost) << received.error.message();
+      if (received.status == IoStatus::kEndOfStream || received.status == IoStatus::kLost) break;
+      EXPECT_TRUE(std::equal(received.data.begin(), received.data.end(),
+                             sent.begin() + static_cast<std::ptrdiff_t>(done)));
+      done += received.data.size();
+      stream.consume(received.data.size());
+      EXPECT_NE(stream.emss(), 0U);
+    }
+    EXPECT_EQ(done, kSize);
+  };
+  std::thread threads[] = {std::thread(send_everything, std::ref(*two.client)),
+                           std::thread(receive_everything, std::ref(*two.client)),
+                           std::thread(send_everything, std::ref(*two.server)),
+                           std::thread(receive_everything, std::ref(*two.server))};
+  for (std::thread& thread : threads) thread.join();
+}
+
+// The sending and the receiving thread of one end race for the news of the peer's reset.
+TEST_F(KernelStreams, AResetIsNoEndWhicheverThreadHearsOfItFirst) {
+  const auto bytes = pattern(1000);
+  for (int round = 0; round < 200; ++round) {
+    const Streams two = connect_streams();
+    std::atomic<bool> go{false};
+    std::thread sender([&] {
+      while (!go) {
+      }
+      const iovec piece{const_cast<std::byte*>(bytes.data()), bytes.size()};
+      while (two.server->send({&piece, 1}).status != IoStatus::kLost) {
+      }
+      two.server->shutdown_send();
+    });
+    go = true;
+    two.client->abort();
+    IoStatus status = IoStatus::kWouldBlock;
+    std::vector<std::byte> scratch(100);
+    while (status != IoStatus::kLost && status != IoStatus::kEndOfStream) {
+      status = two.server->receive(scratch).status;
+    }
+    sender.join();
+    ASSERT_EQ(status, IoStatus::kLost) << "round " << round;
+  }
+}
+
+TEST_F(KernelStreams, AbortMayComeFromAThirdThread) {
+  const auto bytes = pattern(1000);
+  for (int round = 0; round < 50; ++round) {
+    const Streams two = connect_streams();
+    std::thread sender([&] {
+      const iovec piece{const_cast<std::byte*>(bytes.data()), bytes.size()};
+      Sent sent;
+      do {
+        sent = two.server->send({&piece, 1});
+      } while (sent.status != IoStatus::kLost);
+      EXPECT_EQ(sent.error, std::errc::connection_aborted);
+    });
+    std::thread receiver([&] {
+      std::byte scratch[100];
+      Received received;
+      do {
+        received = two.server->receive(scratch);
+        two.server->consume(received.data.size());
+      } while (received.status == IoStatus::kOk || received.status == IoStatus::kWouldBlock);
+      EXPECT_EQ(received.status, IoStatus::kLost);
+      EXPECT_EQ(received.error, std::errc::connection_aborted);
+    });
+    two.server->abort();
+    sender.join();
+    receiver.join();
+  }
+}
+
+TEST_F(KernelStreams, MemoryThatCannotBeReadLosesTheStreamWithItsOwnError) {
+  const Streams two = connect_streams();
+  const iovec nowhere{reinterpret_cast<void*>(std::uintptr_t{8}), 100};
+  const Sent sent = two.client->send({&nowhere, 1});
+  EXPECT_EQ(sent.status, IoStatus::kLost);
+  EXPECT_EQ(sent.error, std::errc::bad_address);
+}
+
+}  // namespace
+}  // namespace iwarp::tcp_offload::test

@@ -1,0 +1,109 @@
+#include "iwarp/tcp_offload/readiness.hpp"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <chrono>
+#include <thread>
+
+namespace iwarp::tcp_offload {
+namespace {
+
+constexpr auto kNow = std::chrono::milliseconds(0);
+constexpr auto kPatience = std::chrono::seconds(10);
+
+TEST(EventCountTest, IsTakenAsOftenAsItWasRaised) {
+  EventCount events;
+  EXPECT_FALSE(events.take());
+  events.raise();
+  events.raise();
+  EXPECT_TRUE(events.take());
+  EXPECT_TRUE(events.take());
+  EXPECT_FALSE(events.take());
+}
+
+TEST(EventCountTest, IsReadableUntilItIsCleared) {
+  EventCount events;
+  ReadinessSet set(Repeat::kLevel);
+  ASSERT_TRUE(set.add(events.descriptor(), 7, {.read = true}));
+  std::array<Ready, 4> ready;
+  EXPECT_EQ(set.wait(ready, kNow), 0U);
+  events.raise();
+  events.raise();
+  for (int i = 0; i < 2; ++i) {
+    ASSERT_EQ(set.wait(ready, kNow), 1U);
+    EXPECT_EQ(ready[0].token, 7U);
+    EXPECT_TRUE(ready[0].read);
+    EXPECT_FALSE(ready[0].write);
+  }
+  events.clear();
+  EXPECT_EQ(set.wait(ready, kNow), 0U);
+}
+
+TEST(ReadinessSetTest, ReportsOnceUntilItIsArmedAgain) {
+  EventCount events;
+  events.raise();
+  ReadinessSet set(Repeat::kOnce);
+  ASSERT_TRUE(set.add(events.descriptor(), 1, {.read = true}));
+  std::array<Ready, 4> ready;
+  EXPECT_EQ(set.wait(ready, kNow), 1U);
+  EXPECT_EQ(set.wait(ready, kNow), 0U);
+  set.modify(events.descriptor(), 2, {.read = true});
+  ASSERT_EQ(set.wait(ready, kNow), 1U);
+  EXPECT_EQ(ready[0].token, 2U);
+}
+
+TEST(ReadinessSetTest, WaitsOnlyForWhatIsOfInterest) {
+  EventCount events;  // always writable
+  events.raise();
+  ReadinessSet set(Repeat::kLevel);
+  std::array<Ready, 4> ready;
+  ASSERT_TRUE(set.add(events.descriptor(), 1, {.write = true}));
+  ASSERT_EQ(set.wait(ready, kNow), 1U);
+  EXPECT_TRUE(ready[0].write && !ready[0].read);
+  set.modify(events.descriptor(), 1, {});
+  EXPECT_EQ(set.wait(ready, kNow), 0U);
+  set.modify(events.descriptor(), 1, {.read = true, .write = true});
+  ASSERT_EQ(set.wait(ready, kNow), 1U);
+  EXPECT_TRUE(ready[0].write && ready[0].read);
+}
+
+TEST(ReadinessSetTest, ForgetsWhatIsRemoved) {
+  EventCount events;
+  events.raise();
+  ReadinessSet set(Repeat::kLevel);
+  std::array<Ready, 4> ready;
+  ASSERT_TRUE(set.add(events.descriptor(), 1, {.read = true}));
+  set.remove(events.descriptor());
+  EXPECT_EQ(set.wait(ready, kNow), 0U);
+}
+
+TEST(ReadinessSetTest, RefusesADescriptorThatIsNotOpen) {
+  ReadinessSet set(Repeat::kLevel);
+  EXPECT_FALSE(set.add(-1, 1, {.read = true}));
+}
+
+TEST(ReadinessSetTest, ReportsNoMoreThanThereIsRoomFor) {
+  EventCount first;
+  EventCount second;
+  first.raise();
+  second.raise();
+  ReadinessSet set(Repeat::kLevel);
+  ASSERT_TRUE(set.add(first.descriptor(), 1, {.read = true}));
+  ASSERT_TRUE(set.add(second.descriptor(), 2, {.read = true}));
+  std::array<Ready, 1> ready;
+  EXPECT_EQ(set.wait(ready, kNow), 1U);
+}
+
+TEST(ReadinessSetTest, AnotherThreadsAdditionEndsAWait) {
+  EventCount events;
+  events.raise();
+  ReadinessSet set(Repeat::kLevel);
+  std::thread other([&] { EXPECT_TRUE(set.add(events.descriptor(), 5, {.read = true})); });
+  std::array<Ready, 4> ready;
+  EXPECT_EQ(set.wait(ready, kPatience), 1U);
+  other.join();
+}
+
+}  // namespace
+}  // namespace iwarp::tcp_offload

@@ -1,0 +1,293 @@
+#include "verbs/raw_peer.hpp"
+
+// How connections end, and how long that may take.
+namespace iwarp::verbs::simtest {
+namespace {
+
+using iwarp::test::pattern;
+
+void expect_graceful(const SimEnd& end) {
+  ASSERT_EQ(end.count(ConnectionEvent::Kind::kDisconnected), 1U);
+  EXPECT_FALSE(end.end_reason().code) << end.end_reason().message;
+}
+
+void expect_broken(const SimEnd& end, const std::string& words) {
+  ASSERT_EQ(end.count(ConnectionEvent::Kind::kDisconnected), 1U);
+  EXPECT_TRUE(end.end_reason().code);
+  EXPECT_NE(end.end_reason().message.find(words), std::string::npos) << end.end_reason().message;
+}
+
+// ---- Two queue pairs ----
+
+TEST(SimClose, EitherSideEndsGracefully) {
+  for (const bool by_client : {true, false}) {
+    SimPair pair;
+    pair.run_for(1ms);
+    post(pair.client, RecvWr{1, {}});
+    post(pair.server, RecvWr{2, {}});
+    (by_client ? pair.client : pair.server).qp->disconnect();
+    ASSERT_TRUE(pair.run_until_closed(1s));
+    pair.turn();
+    expect_graceful(pair.client);
+    expect_graceful(pair.server);
+    EXPECT_EQ(statuses(pair.client.received), std::vector{Status::kFlushed});
+    EXPECT_EQ(statuses(pair.server.received), std::vector{Status::kFlushed});
+    EXPECT_EQ(pair.client.host->serving() + pair.server.host->serving(), 0U);
+  }
+}
+
+TEST(SimClose, BothSidesAtOnceEndGracefully) {
+  SimPair pair;
+  pair.run_for(1ms);
+  pair.client.qp->disconnect();
+  pair.server.qp->disconnect();
+  ASSERT_TRUE(pair.run_until_closed(1s));
+  pair.turn();
+  expect_graceful(pair.client);
+  expect_graceful(pair.server);
+}
+
+TEST(SimClose, WhatWasPostedBeforeADisconnectIsDone) {
+  SimPair pair;
+  Region& source = pair.client.region(50'000, Access::kNone);
+  Region& sink = pair.server.region(50'000, Access::kLocalWrite);
+  const Sge from = source.sge();
+  const Sge to = sink.sge();
+  post(pair.server, RecvWr{7, {&to, 1}});
+  post(pair.client, send_of(1, {&from, 1}));
+  pair.client.qp->disconnect();
+  ASSERT_TRUE(pair.run_until_closed(1s));
+  pair.turn();
+  EXPECT_EQ(statuses(pair.client.sent), std::vector{Status::kSuccess});
+  EXPECT_EQ(statuses(pair.server.received), std::vector{Status::kSuccess});
+  expect_graceful(pair.client);
+}
+
+TEST(SimClose, ReadsPostedBeforeADisconnectAreDone) {
+  SimPair pair;
+  Region& source = pair.server.region(50'000, Access::kRemoteRead);
+  Region& sink = pair.client.region(50'000, Access::kLocalWrite);
+  source.memory.fill(std::byte{0x3C});
+  const Sge to = sink.sge();
+  post(pair.client, read_of(1, {&to, 1}, source.key(), source.to(0)));
+  pair.client.qp->disconnect();
+  ASSERT_TRUE(pair.run_until_closed(1s));
+  pair.turn();
+  EXPECT_EQ(statuses(pair.client.sent), std::vector{Status::kSuccess});
+  EXPECT_EQ(sink.memory.bytes().back(), std::byte{0x3C});
+}
+
+TEST(SimClose, ReceivesPostedAfterADisconnectTakeWhatThePeerStillSends) {
+  constexpr std::uint64_t kMessages = 20;
+  PairOptions options;
+  options.net.send_buffer = options.net.receive_buffer = 2000;
+  SimPair pair(options);
+  Region& source = pair.client.region(3000, Access::kNone);
+  Region& inbox = pair.server.region(3000, Access::kLocalWrite);
+  const Sge from = source.sge();
+  const Sge to = inbox.sge();
+  for (std::uint64_t i = 0; i < kMessages; ++i) post(pair.client, send_of(i, {&from, 1}));
+  for (std::uint64_t i = 0; i < 2; ++i) post(pair.server, RecvWr{i, {&to, 1}});
+  std::size_t used = 0;
+  const auto post_again = [&] {
+    for (; used < pair.server.received.size() && used + 2 < kMessages; ++used) {
+      post(pair.server, RecvWr{used + 2, {&to, 1}});
+    }
+    return pair.client.closed() && pair.server.closed();
+  };
+  pair.run_until([&] { return post_again() || used > 0; }, 1s);
+  pair.server.qp->disconnect();
+  ASSERT_TRUE(pair.run_until(post_again, 10s));
+  pair.turn();
+  EXPECT_EQ(statuses(pair.server.received), std::vector(kMessages, Status::kSuccess));
+  EXPECT_EQ(statuses(pair.client.sent), std::vector(kMessages, Status::kSuccess));
+  expect_graceful(pair.server);
+}
+
+TEST(SimClose, AbortResetsAndFlushesBothSides) {
+  SimPair pair;
+  pair.run_for(1ms);
+  post(pair.client, RecvWr{1, {}});
+  post(pair.server, RecvWr{2, {}});
+  pair.client.qp->abort();
+  EXPECT_TRUE(pair.client.closed());
+  ASSERT_TRUE(pair.run_until_closed(1s));
+  pair.turn();
+  expect_broken(pair.client, "aborted");
+  expect_broken(pair.server, "reset");
+  EXPECT_EQ(statuses(pair.client.received), std::vector{Status::kFlushed});
+  EXPECT_EQ(statuses(pair.server.received), std::vector{Status::kFlushed});
+}
+
+TEST(SimClose, DestructionIsSeenAsAGracefulEnd) {
+  SimPair pair;
+  pair.run_for(1ms);
+  pair.client.qp.reset();
+  ASSERT_TRUE(pair.run_until([&] { return pair.server.closed(); }, 1s));
+  pair.turn();
+  expect_graceful(pair.server);
+  EXPECT_TRUE(pair.run_until([&] { return pair.client.host->seeing_off() == 0; }, 10s));
+}
+
+TEST(SimClose, DestructionMidwayLeavesNoHalfFpduBehind) {
+  PairOptions options;
+  options.net.send_buffer = options.net.receive_buffer = 1000;
+  SimPair pair(options);
+  Region& source = pair.client.region(50'000, Access::kNone);
+  Region& target = pair.server.region(50'000, Access::kLocalWrite | Access::kRemoteWrite);
+  const Sge from = source.sge();
+  post(pair.client, write_of(1, {&from, 1}, target.key(), target.to(0)));
+  pair.network.net.step();
+  pair.client.qp.reset();
+  ASSERT_TRUE(pair.run_until([&] { return pair.server.closed(); }, 1s));
+  pair.turn();
+  expect_graceful(pair.server);
+  EXPECT_FALSE(pair.server.qp->terminate_sent());
+}
+
+// ---- A peer that misbehaves ----
+
+TEST(SimClose, FinAtAMessageBoundaryIsGraceful) {
+  RawPair pair;
+  post(pair.end, RecvWr{1, {}});
+  pair.peer.finish();
+  ASSERT_TRUE(pair.run_until_closed(1s));
+  pair.turn();
+  expect_graceful(pair.end);
+  EXPECT_TRUE(pair.peer.ended && !pair.peer.lost);
+  EXPECT_EQ(statuses(pair.end.received), std::vector{Status::kFlushed});
+}
+
+TEST(SimClose, RequestsPostedWhenThePeerEndsAreStillSent) {
+  RawPair pair;
+  Region& source = pair.end.region(100'000, Access::kNone);
+  const Sge from = source.sge();
+  post(pair.end, send_of(1, {&from, 1}));
+  pair.peer.finish();
+  ASSERT_TRUE(pair.run_until_closed(1s));
+  pair.turn();
+  EXPECT_EQ(statuses(pair.end.sent), std::vector{Status::kSuccess});
+  std::size_t octets = 0;
+  for (const Ulpdu& ulpdu : pair.peer.came) octets += ulpdu.size() - ddp::kUntaggedHeaderSize;
+  EXPECT_EQ(octets, 100'000U);
+}
+
+TEST(SimClose, ReadsThatNoResponseCanCompleteAreFlushedWhenThePeerEnds) {
+  RawPair pair;
+  Region& sink = pair.end.region(64, Access::kLocalWrite);
+  const Sge to = sink.sge();
+  post(pair.end, read_of(1, {&to, 1}, Stag{1}, 0));
+  post(pair.end, send_of(2, {}));
+  pair.peer.finish();
+  ASSERT_TRUE(pair.run_until_closed(1s));
+  pair.turn();
+  EXPECT_EQ(statuses(pair.end.sent), (std::vector{Status::kFlushed, Status::kFlushed}));
+}
+
+TEST(SimClose, FinInsideAnFpduIsAbortive) {
+  RawPair pair;
+  post(pair.end, RecvWr{1, {}});
+  const auto octets = pair.peer.frame(segment(untagged(rdmap::Opcode::kSend, 1), pattern(50)));
+  pair.peer.send_octets(ConstBytes(octets).first(30));
+  pair.peer.finish();
+  ASSERT_TRUE(pair.run_until_closed(1s));
+  pair.turn();
+  expect_broken(pair.end, "inside an FPDU");
+  EXPECT_TRUE(pair.peer.lost);
+  EXPECT_EQ(statuses(pair.end.received), std::vector{Status::kFlushed});
+  EXPECT_EQ(pair.end.host->tails, 0);
+}
+
+TEST(SimClose, HalfAnFpduEndsTheConnectionInTime) {
+  RawPair pair;
+  const auto octets = pair.peer.frame(segment(untagged(rdmap::Opcode::kSend, 1), pattern(50)));
+  pair.peer.send_octets(ConstBytes(octets).first(30));
+  pair.run_for(9s);
+  EXPECT_FALSE(pair.end.closed());
+  pair.run_for(2s);
+  EXPECT_TRUE(pair.end.closed());
+  expect_broken(pair.end, "half an FPDU");
+}
+
+TEST(SimClose, OctetsThatTrickleInDoNotProlongAnFpdusTime) {
+  RawPair pair;
+  const auto octets = pair.peer.frame(segment(untagged(rdmap::Opcode::kSend, 1), pattern(50)));
+  for (std::size_t i = 0; i < 11; ++i) {
+    pair.peer.send_octets(ConstBytes(octets).subspan(i, 1));
+    pair.run_for(1s);
+  }
+  EXPECT_TRUE(pair.end.closed());
+}
+
+TEST(SimClose, PeerThatStopsReadingHoldsACloseUpForABoundedTime) {
+  PairOptions options = RawPair::without_rtr();
+  options.net.send_buffer = options.net.receive_buffer = 4096;
+  RawPair pair(options);
+  pair.peer.reads = false;
+  Region& source = pair.end.region(50'000, Access::kNone);
+  const Sge from = source.sge();
+  post(pair.end, send_of(1, {&from, 1}));
+  post(pair.end, send_of(2, {}));
+  pair.end.qp->disconnect();
+  pair.run_for(9s);
+  EXPECT_EQ(pair.end.qp->state(), QpState::kClosing);
+  pair.run_for(2s);
+  EXPECT_TRUE(pair.end.closed());
+  EXPECT_EQ(statuses(pair.end.sent), (std::vector{Status::kFlushed, Status::kFlushed}));
+  expect_broken(pair.end, "could not be sent");
+}
+
+TEST(SimClose, PeerThatNeverEndsItsHalfIsLeftInTime) {
+  RawPair pair;
+  pair.end.qp->disconnect();
+  pair.run_for(4s);
+  EXPECT_EQ(pair.end.qp->state(), QpState::kClosing);
+  EXPECT_TRUE(pair.peer.ended && !pair.peer.lost);
+  pair.run_for(2s);
+  EXPECT_TRUE(pair.end.closed());
+  expect_graceful(pair.end);
+}
+
+TEST(SimClose, PeerThatIgnoresATerminateIsLeftInTime) {
+  RawPair pair;
+  pair.peer.send(segment(untagged(rdmap::Opcode::kSend, 1)));  // no receive is posted
+  pair.run_for(1s);
+  EXPECT_EQ(pair.end.qp->state(), QpState::kTerminate);
+  pair.run_for(6s);
+  EXPECT_TRUE(pair.end.closed());
+}
+
+TEST(SimClose, ResetByThePeerFlushesEverythingOnce) {
+  RawPair pair;
+  Region& sink = pair.end.region(64, Access::kLocalWrite);
+  const Sge to = sink.sge();
+  post(pair.end, RecvWr{1, {}});
+  post(pair.end, RecvWr{2, {}});
+  post(pair.end, read_of(3, {&to, 1}, Stag{1}, 0));
+  pair.run_for(1ms);
+  pair.peer.reset();
+  ASSERT_TRUE(pair.run_until([&] { return pair.end.closed(); }, 1s));
+  pair.turn();
+  EXPECT_EQ(statuses(pair.end.received), (std::vector{Status::kFlushed, Status::kFlushed}));
+  EXPECT_EQ(statuses(pair.end.sent), std::vector{Status::kFlushed});
+  expect_broken(pair.end, "connection lost");
+}
+
+TEST(SimClose, NoRoomForHalfFpdusStopsReadingUntilThereIsSome) {
+  RawPair pair;
+  Region& inbox = pair.end.region(4000, Access::kLocalWrite);
+  const Sge to = inbox.sge();
+  post(pair.end, RecvWr{1, {&to, 1}});
+  pair.end.host->most_tails = 0;
+  pair.peer.send(segment(untagged(rdmap::Opcode::kSend, 1), pattern(4000)));
+  pair.run_for(1s);
+  EXPECT_TRUE(pair.end.received.empty());
+  EXPECT_EQ(pair.end.qp->counters().octets_received, 0U);
+  pair.end.host->most_tails = 1;
+  ASSERT_TRUE(pair.run_until([&] { return !pair.end.received.empty(); }, 1s));
+  EXPECT_EQ(statuses(pair.end.received), std::vector{Status::kSuccess});
+  EXPECT_EQ(pair.end.host->tails, 0);
+}
+
+}  // namespace
+}  // namespace iwarp::verbs::simtest

@@ -1,0 +1,244 @@
+#include "verbs/sim_harness.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace iwarp::verbs::simtest {
+namespace {
+
+using tcp_offload::IoStatus;
+
+constexpr auto kSeeOff = 5s;
+
+}  // namespace
+
+// ---- SimHost ----
+
+void SimHost::see_off(soft::ClosingStream closing) {
+  closing_.push_back({std::move(closing), 0, net_.now() + kSeeOff});
+}
+
+// Sends the rest, then FIN; drops what still comes.
+bool SimHost::is_over(Closing& closing) {
+  tcp_offload::Stream& stream = *closing.stream.stream;
+  auto& unsent = closing.stream.unsent;
+  while (closing.sent < unsent.size()) {
+    const iovec rest{unsent.data() + closing.sent, unsent.size() - closing.sent};
+    const auto sent = stream.send({&rest, 1});
+    closing.sent += sent.accepted;
+    if (sent.status == IoStatus::kLost) return true;
+    if (sent.status == IoStatus::kWouldBlock) return false;
+  }
+  stream.shutdown_send();
+  std::array<std::byte, 4096> dropped;
+  for (;;) {
+    const auto got = stream.receive(dropped);
+    if (got.status != IoStatus::kOk) return got.status != IoStatus::kWouldBlock;
+    stream.consume(got.data.size());
+  }
+}
+
+void SimHost::turn() {
+  std::vector<std::weak_ptr<soft::SoftQp>> all;
+  for (soft::SoftQp* qp : qps_) all.push_back(qp->weak_from_this());
+  for (const auto& weak : all) {
+    const auto qp = weak.lock();
+    if (!qp) continue;
+    qp->transmit();
+    std::uint64_t before = 0;
+    do {
+      before = qp->counters().octets_received;
+      qp->receive();
+    } while (qp->reads() && qp->counters().octets_received != before);
+    qp->check_deadlines();
+  }
+  while (!tasks_.empty()) {
+    const auto task = std::move(tasks_.front());
+    tasks_.pop_front();
+    task();
+  }
+  for (auto at = closing_.begin(); at != closing_.end();) {
+    const bool late = now() >= at->until;
+    if (late) at->stream.stream->abort();
+    at = late || is_over(*at) ? closing_.erase(at) : std::next(at);
+  }
+}
+
+// ---- SimEnd ----
+
+SimEnd::SimEnd(tcp_offload::SimNetwork& net, const EndOptions& options, std::uint32_t number)
+    : host(std::make_shared<SimHost>(net)),
+      pd(std::make_shared<soft::SoftPd>(ddp::ProtectionDomainId{number})),
+      send_cq(std::make_shared<soft::SoftCq>(host, options.cq_depth, 2 * number)),
+      recv_cq(std::make_shared<soft::SoftCq>(host, options.cq_depth, 2 * number + 1)) {
+  soft::SoftQp::Init init;
+  init.host = host;
+  init.pd = pd;
+  init.send_cq = send_cq;
+  init.recv_cq = recv_cq;
+  init.capacity = options.capacity;
+  init.signaling = options.signaling;
+  init.on_event = [this](const ConnectionEvent& event) { events.push_back(event); };
+  init.number = number;
+  init.timeouts = options.timeouts;
+  qp = std::make_shared<soft::SoftQp>(std::move(init));
+}
+
+// A device that does not copy still reads from registered memory while a stream is left.
+SimEnd::~SimEnd() {
+  qp.reset();
+  host->drop_streams();
+}
+
+void SimEnd::enter(std::unique_ptr<tcp_offload::Stream> stream, soft::Role role,
+                   const mpa::Agreed& agreed, mpa::Rtr rtr) {
+  soft::RdmaMode mode;
+  mode.stream = std::move(stream);
+  mode.role = role;
+  mode.agreed = agreed;
+  mode.rtr = rtr;
+  EXPECT_TRUE(qp->begin_startup());
+  qp->finish_startup(std::move(mode));
+}
+
+void SimEnd::turn() {
+  host->turn();
+  if (collects) collect();
+}
+
+void SimEnd::collect() {
+  std::array<Completion, 16> some;
+  const auto take = [&some](soft::SoftCq& cq, std::vector<Completion>& into) {
+    std::size_t count = 0;
+    do {
+      count = cq.poll(some);
+      into.insert(into.end(), some.begin(), some.begin() + static_cast<std::ptrdiff_t>(count));
+    } while (count == some.size());
+  };
+  take(*send_cq, sent);
+  take(*recv_cq, received);
+}
+
+Region& SimEnd::region(std::size_t size, Access access) { return region(size, access, pd); }
+
+Region& SimEnd::region(std::size_t size, Access access,
+                       const std::shared_ptr<soft::SoftPd>& owner) {
+  Region& made =
+      regions_.emplace_back(Region{iwarp::test::GuardedMemory(size, regions_.size() % 8), nullptr});
+  auto mr = soft::register_memory(host->registry, owner, made.memory.bytes(), access);
+  EXPECT_TRUE(mr) << mr.error().message;
+  made.mr = std::move(*mr);
+  return made;
+}
+
+bool SimEnd::intact() const {
+  return std::all_of(regions_.begin(), regions_.end(),
+                     [](const Region& region) { return region.memory.intact(); });
+}
+
+std::size_t SimEnd::count(ConnectionEvent::Kind kind) const {
+  return static_cast<std::size_t>(
+      std::count_if(events.begin(), events.end(),
+                    [kind](const ConnectionEvent& event) { return event.kind == kind; }));
+}
+
+// ---- The network ----
+
+TickingNetwork::TickingNetwork(std::uint64_t seed, const tcp_offload::SimOptions& options)
+    : net(seed, options), timer_(net.device(1).make_timer()) {
+  tick();
+}
+
+void TickingNetwork::tick() {
+  timer_->async_wait(kTick, [this](std::error_code error) {
+    if (!error) tick();
+  });
+}
+
+bool TickingNetwork::run_until(const std::function<void()>& turn,
+                               const std::function<bool()>& condition,
+                               std::chrono::nanoseconds limit) {
+  const auto end = net.now() + limit;
+  for (;;) {
+    turn();
+    if (condition()) return true;
+    if (net.now() >= end) return false;
+    net.step();
+  }
+}
+
+// ---- SimPair ----
+
+mpa::Agreed agreed_by(const PairOptions& options, soft::Role role) {
+  const bool client = role == soft::Role::kInitiator;
+  mpa::Agreed agreed;
+  agreed.modes = {options.crc, client ? options.to_server : options.to_client,
+                  client ? options.to_client : options.to_server};
+  agreed.model = options.rtr == mpa::Rtr::kNone ? mpa::ConnectionModel::kClientServer
+                                                : mpa::ConnectionModel::kPeerToPeer;
+  agreed.depths = client ? options.client_depths : options.server_depths;
+  return agreed;
+}
+
+SimPair::SimPair(const PairOptions& options, const Wrap& wrap)
+    : network(options.seed, options.net),
+      client(network.net, options.client, 1),
+      server(network.net, options.server, 2),
+      streams(network.net.make_stream_pair()),
+      link(streams.link) {
+  if (wrap) streams.connector = wrap(std::move(streams.connector));
+  server.enter(std::move(streams.acceptor), soft::Role::kResponder,
+               agreed_by(options, soft::Role::kResponder), mpa::Rtr::kNone);
+  client.enter(std::move(streams.connector), soft::Role::kInitiator,
+               agreed_by(options, soft::Role::kInitiator), options.rtr);
+}
+
+bool SimPair::run_until_closed(std::chrono::nanoseconds limit) {
+  return run_until([this] { return client.closed() && server.closed(); }, limit);
+}
+
+// ---- Requests ----
+
+void post(SimEnd& end, const SendWr& request) {
+  const auto posted = end.qp->post_send({&request, 1});
+  EXPECT_TRUE(posted) << "request " << request.wr_id << " was not posted";
+}
+
+void post(SimEnd& end, const RecvWr& request) {
+  const auto posted = end.qp->post_receive({&request, 1});
+  EXPECT_TRUE(posted) << "receive " << request.wr_id << " was not posted";
+}
+
+SendWr send_of(std::uint64_t wr_id, std::span<const Sge> sges) {
+  return {.wr_id = wr_id, .sges = sges};
+}
+
+SendWr write_of(std::uint64_t wr_id, std::span<const Sge> sges, Stag stag, std::uint64_t to) {
+  return {.wr_id = wr_id,
+          .opcode = Opcode::kWrite,
+          .sges = sges,
+          .remote_stag = stag,
+          .remote_offset = to};
+}
+
+SendWr read_of(std::uint64_t wr_id, std::span<const Sge> sges, Stag stag, std::uint64_t to) {
+  return {.wr_id = wr_id,
+          .opcode = Opcode::kRead,
+          .sges = sges,
+          .remote_stag = stag,
+          .remote_offset = to};
+}
+
+std::vector<std::uint64_t> ids(const std::vector<Completion>& completions) {
+  std::vector<std::uint64_t> all;
+  for (const Completion& completion : completions) all.push_back(completion.wr_id);
+  return all;
+}
+
+std::vector<Status> statuses(const std::vector<Completion>& completions) {
+  std::vector<Status> all;
+  for (const Completion& completion : completions) all.push_back(completion.status);
+  return all;
+}
+
+}  // namespace iwarp::verbs::simtest

@@ -1,0 +1,216 @@
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <deque>
+#include <functional>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "iwarp/tcp_offload/sim_network.hpp"
+#include "soft/memory_registry.hpp"
+#include "soft/soft_cq.hpp"
+#include "soft/soft_qp.hpp"
+#include "support/guarded_memory.hpp"
+
+/// Queue pairs over a simulated network: one thread, virtual time, no start-up frames.
+namespace iwarp::verbs::simtest {
+
+using namespace std::chrono_literals;
+using Clock = std::chrono::steady_clock;
+
+/// What queue pairs need around them. Nothing happens but in turn().
+class SimHost final : public soft::Host {
+ public:
+  explicit SimHost(tcp_offload::SimNetwork& net) : net_(net) {}
+
+  ddp::StagTable& stags() override { return registry->table(); }
+  [[nodiscard]] Clock::time_point now() const override { return net_.now(); }
+  void post(std::function<void()> task) override { tasks_.push_back(std::move(task)); }
+  void report(AsyncEvent event) override { reports.push_back(std::move(event)); }
+  void add(soft::SoftQp& qp) override { qps_.push_back(&qp); }
+  void remove(soft::SoftQp& qp) override { std::erase(qps_, &qp); }
+  void want_write(soft::SoftQp&) override {  // every turn transmits
+    if (inside_transmit) std::exchange(inside_transmit, nullptr)();
+  }
+  void stop_lease(soft::SoftCq&) override {}
+  void see_off(soft::ClosingStream closing) override;
+  void account_tail(std::ptrdiff_t octets) override {
+    tails += octets;
+    if (inside_receive) std::exchange(inside_receive, nullptr)();
+  }
+  [[nodiscard]] bool tail_room() const override { return tails < most_tails; }
+
+  /// Serves every socket, looks at the time-outs, runs what was posted.
+  void turn();
+  /// Queue pairs whose socket is served.
+  [[nodiscard]] std::size_t serving() const { return qps_.size(); }
+  /// Streams that their queue pair has left behind.
+  [[nodiscard]] std::size_t seeing_off() const { return closing_.size(); }
+  /// Ends those at once.
+  void drop_streams() { closing_.clear(); }
+
+  /// Called once, when a queue pair is in the middle of receiving, or of sending: what another
+  /// thread could do just then.
+  std::function<void()> inside_receive, inside_transmit;
+
+  const std::shared_ptr<soft::MemoryRegistry> registry = std::make_shared<soft::MemoryRegistry>();
+  std::vector<AsyncEvent> reports;
+  std::ptrdiff_t tails = 0;
+  std::ptrdiff_t most_tails = std::ptrdiff_t{1} << 24;
+
+ private:
+  struct Closing {
+    soft::ClosingStream stream;
+    std::size_t sent = 0;
+    Clock::time_point until;
+  };
+  static bool is_over(Closing& closing);
+
+  tcp_offload::SimNetwork& net_;
+  std::vector<soft::SoftQp*> qps_;
+  std::deque<std::function<void()>> tasks_;
+  std::deque<Closing> closing_;
+};
+
+/// Registered memory between canaries.
+struct Region {
+  iwarp::test::GuardedMemory memory;
+  std::shared_ptr<provider::Mr> mr;  ///< Reset it to deregister.
+
+  [[nodiscard]] Stag key() const { return mr->rkey(); }
+  [[nodiscard]] Sge sge(std::size_t at, std::size_t length) {
+    return {memory.data() + at, static_cast<std::uint32_t>(length), mr->lkey()};
+  }
+  [[nodiscard]] Sge sge() { return sge(0, memory.size()); }
+  /// The Tagged Offset of an octet.
+  [[nodiscard]] std::uint64_t to(std::size_t at) {
+    return reinterpret_cast<std::uintptr_t>(memory.data()) + at;
+  }
+};
+
+struct EndOptions {
+  QpCapacity capacity{64, 64, 4, 4, 64};
+  std::uint32_t cq_depth = 1024;
+  Signaling signaling = Signaling::kPerRequest;
+  soft::QpTimeouts timeouts{};
+};
+
+/// One end: a host, its queues and one queue pair.
+class SimEnd {
+ public:
+  SimEnd(tcp_offload::SimNetwork& net, const EndOptions& options, std::uint32_t number);
+  ~SimEnd();
+
+  /// Puts the queue pair onto a connection, as the end of a start-up does.
+  void enter(std::unique_ptr<tcp_offload::Stream> stream, soft::Role role,
+             const mpa::Agreed& agreed, mpa::Rtr rtr);
+  /// The host's turn; then completions are taken, if `collects`.
+  void turn();
+  void collect();
+
+  /// Registers memory of its own PD; stays in place.
+  Region& region(std::size_t size, Access access);
+  Region& region(std::size_t size, Access access, const std::shared_ptr<soft::SoftPd>& pd);
+  /// Whether nothing was written beside any region.
+  [[nodiscard]] bool intact() const;
+
+  [[nodiscard]] bool closed() const { return qp->state() == QpState::kError; }
+  [[nodiscard]] std::size_t count(ConnectionEvent::Kind kind) const;
+  /// How the connection ended. Precondition: it has.
+  [[nodiscard]] const Error& end_reason() const { return events.back().error; }
+
+  const std::shared_ptr<SimHost> host;
+  const std::shared_ptr<soft::SoftPd> pd;
+  const std::shared_ptr<soft::SoftCq> send_cq, recv_cq;
+  std::vector<ConnectionEvent> events;
+  std::shared_ptr<soft::SoftQp> qp;  ///< Reset it to destroy.
+  std::vector<Completion> sent, received;
+  bool collects = true;
+
+ private:
+  std::deque<Region> regions_;
+};
+
+struct PairOptions {
+  std::uint64_t seed = 1;
+  tcp_offload::SimOptions net{};
+  mpa::Crc crc = mpa::Crc::kOn;
+  mpa::Markers to_server = mpa::Markers::kOff, to_client = mpa::Markers::kOff;
+  mpa::Rtr rtr = mpa::Rtr::kWrite;  ///< kNone: client-server.
+  mpa::Depths client_depths{16, 16}, server_depths{16, 16};
+  EndOptions client{}, server{};
+};
+
+/// What one side has agreed on.
+mpa::Agreed agreed_by(const PairOptions& options, soft::Role role);
+
+/// A simulated network whose clock never jumps far: somebody looks at time-outs now and then.
+class TickingNetwork {
+ public:
+  TickingNetwork(std::uint64_t seed, const tcp_offload::SimOptions& options);
+
+  /// Steps, with `turn` after each step, until `condition` holds; false if `limit` of virtual time
+  /// has passed before that.
+  bool run_until(const std::function<void()>& turn, const std::function<bool()>& condition,
+                 std::chrono::nanoseconds limit);
+
+  tcp_offload::SimNetwork net;
+
+ private:
+  static constexpr std::chrono::milliseconds kTick{100};
+  void tick();
+  std::unique_ptr<tcp_offload::Timer> timer_;
+};
+
+/// Two connected queue pairs: the client is the initiator.
+class SimPair {
+ public:
+  /// What becomes of the client's stream before it is used; nothing if empty.
+  using Wrap =
+      std::function<std::unique_ptr<tcp_offload::Stream>(std::unique_ptr<tcp_offload::Stream>)>;
+  explicit SimPair(const PairOptions& options = {}, const Wrap& wrap = {});
+
+  void turn() {
+    client.turn();
+    server.turn();
+  }
+  bool run_until(const std::function<bool()>& condition, std::chrono::nanoseconds limit = 100s) {
+    return network.run_until([this] { turn(); }, condition, limit);
+  }
+  void run_for(std::chrono::nanoseconds time) {
+    run_until([] { return false; }, time);
+  }
+  bool run_until_closed(std::chrono::nanoseconds limit = 100s);
+
+  TickingNetwork network;
+  SimEnd client, server;
+  tcp_offload::SimStreamPair streams;
+  tcp_offload::SimLink link;
+
+  [[nodiscard]] tcp_offload::SimDirection to_server() const {
+    return link.from(tcp_offload::SimSide::kConnector);
+  }
+  [[nodiscard]] tcp_offload::SimDirection to_client() const {
+    return link.from(tcp_offload::SimSide::kAcceptor);
+  }
+};
+
+/// Posting that is expected to succeed.
+void post(SimEnd& end, const SendWr& request);
+void post(SimEnd& end, const RecvWr& request);
+
+SendWr send_of(std::uint64_t wr_id, std::span<const Sge> sges);
+SendWr write_of(std::uint64_t wr_id, std::span<const Sge> sges, Stag stag, std::uint64_t to);
+SendWr read_of(std::uint64_t wr_id, std::span<const Sge> sges, Stag stag, std::uint64_t to);
+
+std::vector<std::uint64_t> ids(const std::vector<Completion>& completions);
+std::vector<Status> statuses(const std::vector<Completion>& completions);
+
+}  // namespace iwarp::verbs::simtest
+
+namespace iwarp::verbs {
+inline void PrintTo(Status status, std::ostream* out) { *out << to_string(status); }
+inline void PrintTo(QpState state, std::ostream* out) { *out << to_string(state); }
+}  // namespace iwarp::verbs

@@ -1,0 +1,144 @@
+#include "verbs/raw_peer.hpp"
+
+// What other threads may do while a half of a queue pair is busy, at the very point where it is.
+namespace iwarp::verbs::simtest {
+namespace {
+
+using iwarp::test::pattern;
+
+using Statuses = std::vector<Status>;
+
+class Race : public testing::Test {
+ protected:
+  static PairOptions options() {
+    PairOptions made = RawPair::without_rtr();
+    made.net.send_buffer = made.net.receive_buffer = 4096;
+    return made;
+  }
+  // Lets the queue pair receive something that leaves half an FPDU over.
+  void let_it_receive() {
+    const auto octets = pair.peer.frame(segment(untagged(rdmap::Opcode::kSend, 1), pattern(50)));
+    pair.peer.send_octets(ConstBytes(octets).first(20));
+  }
+  // Lets it send more than the stream takes.
+  void let_it_send() {
+    const Sge from = pair.end.region(20'000, Access::kNone).sge();
+    pair.peer.reads = false;
+    post(pair.end, send_of(90, {&from, 1}));
+  }
+
+  RawPair pair{options()};
+  Region& sink = pair.end.region(64, Access::kLocalWrite);
+};
+
+TEST_F(Race, AbortWhileReceivingFlushesReceives) {
+  post(pair.end, RecvWr{1, {}});
+  post(pair.end, RecvWr{2, {}});
+  bool called = false;
+  pair.end.host->inside_receive = [&] {
+    called = true;
+    pair.end.qp->abort();
+  };
+  let_it_receive();
+  pair.run_for(1s);
+  EXPECT_TRUE(called);
+  EXPECT_EQ(statuses(pair.end.received), (Statuses{Status::kFlushed, Status::kFlushed}));
+  EXPECT_EQ(pair.end.host->tails, 0);
+}
+
+TEST_F(Race, AbortWhileSendingFlushesRequestsAndReceives) {
+  post(pair.end, RecvWr{1, {}});
+  bool called = false;
+  pair.end.host->inside_transmit = [&] {
+    called = true;
+    pair.end.qp->abort();
+  };
+  let_it_send();
+  pair.run_for(1s);
+  EXPECT_TRUE(called);
+  EXPECT_EQ(statuses(pair.end.sent), Statuses{Status::kFlushed});
+  EXPECT_EQ(statuses(pair.end.received), Statuses{Status::kFlushed});
+}
+
+TEST_F(Race, ReceivePostedWhileItsQueueIsFlushedIsFlushedToo) {
+  pair.end.host->inside_receive = [&] {
+    pair.end.qp->abort();
+    post(pair.end, RecvWr{1, {}});
+  };
+  let_it_receive();
+  pair.run_for(1s);
+  EXPECT_EQ(statuses(pair.end.received), Statuses{Status::kFlushed});
+}
+
+TEST_F(Race, RequestPostedWhileItsQueueIsFlushedIsFlushedToo) {
+  pair.end.host->inside_transmit = [&] {
+    pair.end.qp->abort();
+    post(pair.end, send_of(91, {}));
+  };
+  let_it_send();
+  pair.run_for(1s);
+  EXPECT_EQ(statuses(pair.end.sent), (Statuses{Status::kFlushed, Status::kFlushed}));
+}
+
+// A flushed Read's memory is the program's again, so nothing may be placing into it any more.
+TEST_F(Race, ReadsAreFlushedOnlyWhenNothingIsPlacedAnyMore) {
+  const Sge to = sink.sge();
+  post(pair.end, read_of(1, {&to, 1}, Stag{1}, 0));
+  pair.run_for(1ms);
+  pair.end.collects = false;
+  Completion completion;
+  std::size_t meanwhile = 0;
+  pair.end.host->inside_receive = [&] {
+    pair.end.qp->abort();
+    meanwhile = pair.end.send_cq->poll({&completion, 1});
+  };
+  let_it_receive();
+  pair.run_for(1s);
+  EXPECT_EQ(meanwhile, 0U);
+  pair.end.collect();
+  EXPECT_EQ(statuses(pair.end.sent), Statuses{Status::kFlushed});
+}
+
+TEST_F(Race, RequestPostedWhileReceivingLeaves) {
+  pair.end.host->inside_receive = [&] { post(pair.end, send_of(1, {})); };
+  let_it_receive();
+  pair.run_for(1ms);
+  EXPECT_EQ(statuses(pair.end.sent), Statuses{Status::kSuccess});
+  EXPECT_EQ(pair.peer.came.size(), 1U);
+}
+
+TEST_F(Race, RequestPostedWhileSendingLeaves) {
+  pair.end.host->inside_transmit = [&] { post(pair.end, send_of(91, {})); };
+  let_it_send();
+  pair.peer.reads = true;
+  ASSERT_TRUE(pair.run_until([&] { return pair.end.sent.size() == 2; }, 1s));
+  EXPECT_EQ(ids(pair.end.sent), (std::vector<std::uint64_t>{90, 91}));
+}
+
+TEST_F(Race, DisconnectWhileSendingStillSendsEverything) {
+  pair.end.host->inside_transmit = [&] { pair.end.qp->disconnect(); };
+  let_it_send();
+  pair.peer.reads = true;
+  ASSERT_TRUE(pair.run_until_closed(1s));
+  pair.turn();
+  EXPECT_EQ(statuses(pair.end.sent), Statuses{Status::kSuccess});
+  EXPECT_FALSE(pair.end.end_reason().code);
+}
+
+TEST_F(Race, DestructionWhileReceivingWaitsForItsEnd) {
+  std::weak_ptr<soft::SoftQp> watched = pair.end.qp;
+  pair.end.host->inside_receive = [&] { pair.end.qp.reset(); };
+  let_it_receive();
+  pair.end.collects = false;
+  pair.network.run_until(
+      [&] {
+        pair.peer.turn();
+        pair.end.host->turn();
+      },
+      [&] { return watched.expired(); }, 1s);
+  EXPECT_TRUE(watched.expired());
+  EXPECT_EQ(pair.end.host->tails, 0);
+}
+
+}  // namespace
+}  // namespace iwarp::verbs::simtest

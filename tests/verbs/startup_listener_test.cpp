@@ -1,0 +1,311 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "startup_support.hpp"
+
+/// The listener against peers that follow a script, in virtual time.
+namespace iwarp::verbs::soft::test {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+using tcp_offload::SimSide;
+using testing::HasSubstr;
+
+Bytes operator+(Bytes a, const Bytes& b) {
+  a.insert(a.end(), b.begin(), b.end());
+  return a;
+}
+
+// A request of 513 octets of private data that comes whole.
+Bytes too_long_request() {
+  return with_octet(with_octet(request_of(), 18, 2), 19, 1) + pattern(509);
+}
+
+// Whether a proper initiator gets through.
+void expect_service(World& world, Listening& listening) {
+  const auto qp = std::make_shared<FakeQp>();
+  const auto before = std::exchange(listening.on_incoming,
+                                    [&](std::unique_ptr<provider::IncomingConnection> incoming) {
+                                      ASSERT_TRUE(incoming->accept(qp, {}));
+                                    });
+  Connecting connecting;
+  ASSERT_TRUE(connecting.start(world, listening.endpoint));
+  ASSERT_TRUE(world.run_until([&] { return connecting.done() && qp->done(); }));
+  EXPECT_NE(connecting.mode(), nullptr);
+  listening.on_incoming = before;
+}
+
+// ---- Peers that are no initiators.
+
+TEST(Listening, ClosesWithoutAReplyOnWhatIsNoRequest) {
+  const Bytes good = request_of();
+  const Bytes cases[] = {
+      pattern(600),
+      pattern(1),
+      too_long_request(),
+      with_octet(good, 0, 'm'),
+      with_octet(good, 15, 'X'),
+      with_octet(good, 17, 0),
+      with_octet(good, 17, 3),
+      with_octet(good, 19, 3),
+      encoded(enhanced_frame(mpa::FrameKind::kReply)),
+      good + Bytes(1),
+      good + pattern(700),
+  };
+  SimWorld world;
+  Listening listening(world);
+  for (const Bytes& octets : cases) {
+    RawPeer peer(world, listening.endpoint);
+    peer.write(octets);
+    const auto begin = world.net.now();
+    ASSERT_TRUE(world.run_until([&] { return peer.ended(); }));
+    EXPECT_LT(world.net.now() - begin, seconds(1));
+    EXPECT_TRUE(peer.received.empty());
+    EXPECT_EQ(listening.calls, 0);
+  }
+  expect_service(world, listening);
+}
+
+TEST(Listening, IsNotMovedByHalfARequest) {
+  const Bytes request = request_of(1, 2, 4);
+  SimWorld world;
+  Listening listening(world);
+  for (std::size_t size = 0; size < request.size(); ++size) {
+    const Bytes part(request.begin(), request.begin() + static_cast<std::ptrdiff_t>(size));
+    RawPeer peer(world, listening.endpoint);
+    peer.write(part);
+    world.net.advance(milliseconds(5));
+    ASSERT_TRUE(peer.connected());
+    EXPECT_FALSE(peer.ended());
+    peer.connection->close();
+    RawPeer mute(world, listening.endpoint);
+    mute.write(part);
+    world.net.advance(seconds(9));
+    EXPECT_FALSE(mute.ended());
+    world.net.advance(seconds(2));
+    EXPECT_TRUE(mute.ended()) << size;
+    EXPECT_TRUE(mute.received.empty());
+  }
+  EXPECT_EQ(listening.calls, 0);
+  expect_service(world, listening);
+}
+
+TEST(Listening, TakesARequestOctetByOctet) {
+  SimWorld world;
+  Listening listening(world);
+  RawPeer peer(world, listening.endpoint);
+  for (const std::byte octet : request_of(3, 4, 100)) {
+    peer.write({octet});
+    world.net.advance(milliseconds(10));
+  }
+  ASSERT_EQ(listening.incoming.size(), 1U);
+  EXPECT_EQ(listening.incoming.front()->info().private_data, pattern(100));
+  EXPECT_EQ(listening.incoming.front()->info().ird, 3);
+  EXPECT_EQ(listening.incoming.front()->info().ord, 4);
+}
+
+TEST(Listening, SurvivesAResetAtEachOctetOfTheRequest) {
+  const Bytes request = request_of();
+  for (std::size_t at = 0; at < request.size(); ++at) {
+    SimWorld world;
+    Listening listening(world);
+    world.net.on_link([&](tcp_offload::SimLink link) {
+      if (world.net.links() == 1) link.from(SimSide::kConnector).reset_at(at);
+    });
+    RawPeer peer(world, listening.endpoint);
+    peer.write(request);
+    ASSERT_TRUE(world.run_until([&] { return peer.ended(); }));
+    EXPECT_EQ(listening.calls, 0);
+    expect_service(world, listening);
+  }
+}
+
+TEST(Listening, KeepsNoMoreHalfOpenThanItsLimit) {
+  SimWorld world;
+  provider::ListenOptions options;
+  options.max_half_open = 3;
+  options.request_timeout = seconds(4);
+  Listening listening(world, options);
+  std::vector<std::unique_ptr<RawPeer>> mute;
+  for (int i = 0; i < 3; ++i) mute.push_back(std::make_unique<RawPeer>(world, listening.endpoint));
+  world.net.advance(milliseconds(100));
+  RawPeer good(world, listening.endpoint);
+  good.write(request_of());
+  world.net.advance(seconds(3));
+  EXPECT_EQ(listening.calls, 0);
+  mute.front()->connection->close();  // makes room
+  world.net.advance(milliseconds(100));
+  EXPECT_EQ(listening.calls, 1);
+  world.net.advance(seconds(1));
+  EXPECT_TRUE(mute.back()->ended());
+  expect_service(world, listening);
+}
+
+TEST(Listening, DoesNotCountWhatWaitsForTheUser) {
+  SimWorld world;
+  provider::ListenOptions options;
+  options.max_half_open = 1;
+  Listening listening(world, options);
+  std::vector<std::unique_ptr<RawPeer>> peers;
+  for (int i = 0; i < 5; ++i) {
+    peers.push_back(std::make_unique<RawPeer>(world, listening.endpoint));
+    peers.back()->write(request_of());
+  }
+  world.net.advance(milliseconds(100));
+  EXPECT_EQ(listening.incoming.size(), 5U);
+}
+
+TEST(Listening, ServesOneAtATimeEvenWithNoRoomGiven) {
+  SimWorld world;
+  provider::ListenOptions options;
+  options.max_half_open = 0;
+  Listening listening(world, options);
+  expect_service(world, listening);
+}
+
+TEST(Listening, TellsAnAddressThatIsTaken) {
+  SimWorld world;
+  const Listening listening(world);
+  const auto second = start_listen(
+      world.server(), listening.endpoint, {}, [](const auto&) {}, fake_qps());
+  ASSERT_FALSE(second);
+  EXPECT_EQ(second.error().code, std::errc::address_in_use);
+  EXPECT_THAT(second.error().message, HasSubstr(to_string_of(listening.endpoint)));
+}
+
+// ---- The listener's end.
+
+TEST(Listening, EndsWithItsHalfOpenConnectionsButNotWithItsRequests) {
+  SimWorld world;
+  Listening listening(world);
+  RawPeer half(world, listening.endpoint);
+  half.write({std::byte{'M'}});
+  const auto qp = std::make_shared<FakeQp>();
+  Connecting connecting;
+  ASSERT_TRUE(connecting.start(world, listening.endpoint));
+  ASSERT_TRUE(world.run_until([&] { return listening.incoming.size() == 1; }));
+  listening.listener.reset();
+  ASSERT_TRUE(world.run_until([&] { return half.ended(); }));
+  RawPeer late(world, listening.endpoint);
+  ASSERT_TRUE(world.run_until([&] { return late.ended(); }));
+  EXPECT_EQ(late.error, std::errc::connection_refused);
+  EXPECT_FALSE(connecting.done());
+  ASSERT_TRUE(listening.incoming.front()->accept(qp, {}));
+  ASSERT_TRUE(world.run_until([&] { return connecting.done() && qp->done(); }));
+  EXPECT_NE(connecting.mode(), nullptr);
+  EXPECT_NE(qp->mode(), nullptr);
+}
+
+enum class Answering { kAtOnce, kNever };
+
+// Destroys the listener, and the requests it has made, after some steps; returns whether the
+// initiator had its result before.
+bool end_listener_after(std::size_t steps, Answering answering) {
+  SimWorld world;
+  Listening listening(world);
+  const auto qp = std::make_shared<FakeQp>();
+  if (answering == Answering::kAtOnce) {
+    listening.on_incoming = [&](const std::unique_ptr<provider::IncomingConnection>& incoming) {
+      ASSERT_TRUE(incoming->accept(qp, {}));
+    };
+  }
+  Connecting connecting;
+  ConnectOptions options;
+  options.fall_back = false;
+  EXPECT_TRUE(connecting.start(world, listening.endpoint, options));
+  for (std::size_t i = 0; i <= steps; ++i) world.net.step();
+  const bool done = connecting.done();
+  listening.listener.reset();
+  listening.incoming.clear();
+  EXPECT_TRUE(world.run_until([&] { return connecting.done(); }));
+  world.net.run_until_idle();
+  EXPECT_EQ(qp->begun, qp->done());
+  EXPECT_EQ(connecting.mode() != nullptr, qp->begun);
+  return done;
+}
+
+TEST(Listening, MayEndAtEveryStep) {
+  for (const Answering answering : {Answering::kAtOnce, Answering::kNever}) {
+    for (std::size_t steps = 0; !end_listener_after(steps, answering); ++steps) {
+      ASSERT_LT(steps, 1000U);
+    }
+  }
+}
+
+// ---- Errors of the device.
+
+/// Fails as often as it is told, then works.
+class FailingAcceptor final : public tcp_offload::Acceptor {
+ public:
+  FailingAcceptor(tcp_offload::Device& device, std::unique_ptr<tcp_offload::Acceptor> real,
+                  int& failures)
+      : device_(device), real_(std::move(real)), failures_(failures) {}
+
+  void async_accept(tcp_offload::ConnectionHandler handler) override {
+    if (failures_ == 0) return real_->async_accept(std::move(handler));
+    --failures_;
+    device_.post([h = std::move(handler)]() mutable {
+      h(std::make_error_code(std::errc::operation_not_permitted), nullptr);
+    });
+  }
+  [[nodiscard]] Endpoint local_endpoint() const override { return real_->local_endpoint(); }
+  void close() override { real_->close(); }
+
+ private:
+  tcp_offload::Device& device_;
+  std::unique_ptr<tcp_offload::Acceptor> real_;
+  int& failures_;
+};
+
+/// A device whose acceptors fail at first.
+class FailingDevice final : public tcp_offload::Device {
+ public:
+  FailingDevice(std::shared_ptr<tcp_offload::Device> real, int& failures)
+      : real_(std::move(real)), failures_(failures) {}
+
+  [[nodiscard]] std::string_view name() const override { return "failing"; }
+  [[nodiscard]] tcp_offload::Offloads offloads() const override { return {}; }
+  Result<std::unique_ptr<tcp_offload::Acceptor>, std::error_code> listen(const Endpoint& at,
+                                                                         int backlog) override {
+    return std::unique_ptr<tcp_offload::Acceptor>(std::make_unique<FailingAcceptor>(
+        *real_, std::move(real_->listen(at, backlog)).value(), failures_));
+  }
+  std::unique_ptr<tcp_offload::ConnectAttempt> async_connect_from(
+      const Endpoint& from, const Endpoint& to, tcp_offload::ConnectionHandler handler) override {
+    return real_->async_connect_from(from, to, std::move(handler));
+  }
+  Result<std::unique_ptr<tcp_offload::Connection>, std::error_code> adopt(int socket) override {
+    return real_->adopt(socket);
+  }
+  std::unique_ptr<tcp_offload::Timer> make_timer() override { return real_->make_timer(); }
+  [[nodiscard]] Clock::time_point now() const override { return real_->now(); }
+  void post(tcp_offload::Handler<> task) override { real_->post(std::move(task)); }
+
+ private:
+  std::shared_ptr<tcp_offload::Device> real_;
+  int& failures_;
+};
+
+TEST(Listening, RestsAfterAnErrorOfAccept) {
+  SimWorld world;
+  int failures = 1000;
+  const auto device = std::make_shared<FailingDevice>(world.server(), failures);
+  int calls = 0;
+  const auto listener = start_listen(
+                            device, world.any_port(), {}, [&](const auto&) { ++calls; }, fake_qps())
+                            .value();
+  world.net.advance(seconds(1));
+  EXPECT_GT(failures, 1000 - 30);
+  EXPECT_LT(failures, 1000 - 3);
+  failures = 0;
+  Connecting connecting;
+  ASSERT_TRUE(connecting.start(world, listener->endpoint()));
+  ASSERT_TRUE(world.run_until([&] { return connecting.done(); }));
+  EXPECT_EQ(calls, 1);
+}
+
+}  // namespace
+}  // namespace iwarp::verbs::soft::test

@@ -1,0 +1,47 @@
+#pragma once
+
+#include <boost/asio/ip/tcp.hpp>
+#include <functional>
+
+#include "iwarp/verbs/error.hpp"
+#include "iwarp/verbs/types.hpp"
+
+namespace iwarp::verbs {
+
+using Endpoint = boost::asio::ip::tcp::endpoint;
+
+/// How one side wants to start a connection (RFC 5044 §7.1, RFC 6581 §9).
+struct ConnectOptions {
+  std::vector<std::byte> private_data;  ///< 512 octets at most, 508 with MPA revision 2.
+  std::uint16_t ird = 16;               ///< Inbound Reads that this side will hold.
+  std::uint16_t ord = 16;               ///< Outbound Reads that this side would like.
+  std::uint8_t mpa_revision = 2;
+  bool peer_to_peer = true;   ///< Either side may send first (revision 2 only).
+  bool require_crc = true;    ///< CRC is used if either side requires it.
+  bool want_markers = false;  ///< Ask the peer to put markers in what it sends.
+  bool fall_back = true;      ///< Try revision 1 once if a revision 2 request gets no answer.
+  std::chrono::milliseconds timeout = std::chrono::seconds(10);  ///< TCP and start-up together.
+};
+
+/// What both sides agreed on.
+struct ConnectionInfo {
+  Endpoint local, remote;
+  std::vector<std::byte> private_data;  ///< The peer's.
+  std::uint16_t ird = 0, ord = 0;       ///< In force here.
+  std::uint8_t mpa_revision = 0;
+  bool crc = false;
+  bool markers_sent = false, markers_received = false;
+};
+
+/// What happens to a connection. Delivered one after the other, without any lock held, on a thread
+/// of the device: a handler may post, disconnect or destroy, and must not block for long. One that
+/// is running when another thread destroys the queue pair runs to its end.
+struct ConnectionEvent {
+  enum class Kind : std::uint8_t { kEstablished, kRejected, kFailed, kDisconnected };
+  Kind kind = Kind::kFailed;
+  Error error;          ///< kFailed, kRejected; empty for a graceful kDisconnected.
+  ConnectionInfo info;  ///< kEstablished; of kRejected only the private data.
+};
+using ConnectionHandler = std::function<void(const ConnectionEvent&)>;
+
+}  // namespace iwarp::verbs

@@ -1,0 +1,121 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+
+#include "iwarp/verbs/connection.hpp"
+#include "iwarp/verbs/error.hpp"
+#include "iwarp/verbs/types.hpp"
+
+/// The seam below the verbs objects. A provider does the work: the software provider runs the
+/// protocol cores over a stream device, a NIC's hands everything to the adapter. Objects are shared
+/// pointers: a queue pair keeps its PD and CQs alive. Every call is thread-safe unless it says
+/// otherwise.
+namespace iwarp::verbs::provider {
+
+/// A protection domain.
+class Pd {
+ public:
+  virtual ~Pd() = default;
+};
+
+/// A registered memory region. Its destruction ends the registration and waits for placements
+/// that are under way, never for a peer.
+class Mr {
+ public:
+  virtual ~Mr() = default;
+  [[nodiscard]] virtual Stag lkey() const = 0;
+  [[nodiscard]] virtual Stag rkey() const = 0;
+};
+
+enum class Arm : std::uint8_t { kAny, kSolicited };
+
+/// A completion queue.
+class Cq {
+ public:
+  virtual ~Cq() = default;
+  /// Takes up to `into.size()` completions; drives the sockets behind the queue if it runs short.
+  virtual std::size_t poll(std::span<Completion> into) = 0;
+  /// The next matching completion raises one event.
+  virtual void arm(Arm what) = 0;
+  /// Blocks until a completion is there or the time is over; the caller drives the sockets.
+  virtual bool wait(std::chrono::milliseconds timeout) = 0;
+  /// Readable exactly while an event is there that acknowledge_event() has not taken.
+  [[nodiscard]] virtual int event_descriptor() = 0;
+  /// Takes one event; false when there is none.
+  virtual bool take_event() = 0;
+  [[nodiscard]] virtual std::uint32_t capacity() const = 0;
+  [[nodiscard]] virtual std::uint32_t number() const = 0;
+};
+
+struct QpInit {
+  std::shared_ptr<Cq> send_cq, recv_cq;
+  QpCapacity capacity;
+  Signaling signaling = Signaling::kPerRequest;
+  ConnectionHandler on_event;  ///< May be empty.
+};
+
+/// A queue pair. Destruction flushes without completions and closes the connection.
+class Qp {
+ public:
+  virtual ~Qp() = default;
+  virtual Result<void, PostError> post_send(std::span<const SendWr> requests) = 0;
+  virtual Result<void, PostError> post_receive(std::span<const RecvWr> requests) = 0;
+  /// Starts a connection; the outcome is a ConnectionEvent.
+  virtual Outcome<void> connect(const Endpoint& to, const ConnectOptions& options) = 0;
+  /// Starts a graceful end: what was posted is sent, then FIN. kDisconnected follows.
+  virtual void disconnect() = 0;
+  /// Ends at once: the TCP connection is reset, all requests are flushed.
+  virtual void abort() = 0;
+  [[nodiscard]] virtual QpState state() const = 0;
+  [[nodiscard]] virtual std::uint32_t number() const = 0;
+  [[nodiscard]] virtual QpCapacity capacity() const = 0;
+  [[nodiscard]] virtual QpCounters counters() const = 0;
+  [[nodiscard]] virtual std::optional<TerminateInfo> terminate_sent() const = 0;
+  [[nodiscard]] virtual std::optional<TerminateInfo> terminate_received() const = 0;
+};
+
+/// A connection that a peer asked for and nobody has answered. Destroyed unanswered it is rejected.
+class IncomingConnection {
+ public:
+  virtual ~IncomingConnection() = default;
+  /// What the peer stated: private data, IRD and ORD, revision.
+  [[nodiscard]] virtual const ConnectionInfo& info() const = 0;
+  /// Answers yes with `qp`; the outcome is a ConnectionEvent of that queue pair.
+  virtual Outcome<void> accept(const std::shared_ptr<Qp>& qp, const ConnectOptions& options) = 0;
+  virtual Outcome<void> reject(ConstBytes private_data) = 0;
+};
+using IncomingHandler = std::function<void(std::unique_ptr<IncomingConnection>)>;
+
+class Listener {
+ public:
+  virtual ~Listener() = default;
+  [[nodiscard]] virtual Endpoint endpoint() const = 0;
+};
+
+struct ListenOptions {
+  int backlog = 128;
+  std::chrono::milliseconds request_timeout = std::chrono::seconds(10);
+  std::size_t max_half_open = 1024;  ///< Connections that have not sent a whole request.
+};
+
+class Provider {
+ public:
+  virtual ~Provider() = default;
+  [[nodiscard]] virtual const DeviceAttributes& attributes() const = 0;
+  virtual Outcome<std::shared_ptr<Pd>> alloc_pd() = 0;
+  virtual Outcome<std::shared_ptr<Mr>> register_memory(const std::shared_ptr<Pd>& pd,
+                                                       MutableBytes memory, Access access) = 0;
+  virtual Outcome<std::shared_ptr<Cq>> create_cq(std::uint32_t depth) = 0;
+  virtual Outcome<std::shared_ptr<Qp>> create_qp(const std::shared_ptr<Pd>& pd, QpInit init) = 0;
+  virtual Outcome<std::shared_ptr<Listener>> listen(const Endpoint& at,
+                                                    const ListenOptions& options,
+                                                    IncomingHandler handler) = 0;
+  /// Waits for an asynchronous event; none when the time is over.
+  virtual std::optional<AsyncEvent> wait_async_event(std::chrono::milliseconds timeout) = 0;
+};
+
+/// The software provider over kernel sockets. Threads start with the first connection.
+Outcome<std::shared_ptr<Provider>> open_software(const std::string& device_name);
+
+}  // namespace iwarp::verbs::provider

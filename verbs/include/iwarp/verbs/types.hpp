@@ -1,0 +1,186 @@
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "iwarp/base/bytes.hpp"
+#include "iwarp/base/strong_id.hpp"
+
+namespace iwarp::verbs {
+
+/// Defines the bit operators of a flag enumeration.
+#define IWARP_FLAGS(Type)                                                          \
+  constexpr Type operator|(Type a, Type b) {                                       \
+    return static_cast<Type>(static_cast<unsigned>(a) | static_cast<unsigned>(b)); \
+  }                                                                                \
+  constexpr bool has(Type set, Type flag) {                                        \
+    return (static_cast<unsigned>(set) & static_cast<unsigned>(flag)) ==           \
+           static_cast<unsigned>(flag);                                            \
+  }
+
+/// What may be done with a memory region. Local read is always allowed.
+enum class Access : unsigned {
+  kNone = 0,
+  kLocalWrite = 1,         ///< Receives and Read sinks of this host.
+  kRemoteWrite = 2,        ///< The peer's RDMA Writes; needs kLocalWrite.
+  kRemoteRead = 4,         ///< The peer's RDMA Reads.
+  kRemoteAtomic = 8,       ///< The peer's atomic operations; needs kLocalWrite.
+  kRemoteInvalidate = 16,  ///< The peer may end the region's life by a Send with Invalidate.
+};
+IWARP_FLAGS(Access)
+
+/// One piece of a gather or scatter list: local memory inside a registered region.
+struct Sge {
+  void* address = nullptr;
+  std::uint32_t length = 0;
+  Stag lkey;
+};
+
+/// A buffer that a peer may name: what goes on the wire in an application's own messages.
+struct RemoteBuffer {
+  Stag stag;
+  std::uint64_t offset = 0;  ///< Tagged Offset of the first octet.
+  std::uint64_t length = 0;
+};
+
+/// What a send work request does.
+enum class Opcode : std::uint8_t { kSend, kSendInvalidate, kWrite, kRead };
+
+enum class SendFlags : unsigned {
+  kNone = 0,
+  kSignaled = 1,   ///< Complete with an entry in the CQ even on success.
+  kFence = 2,      ///< Wait until the Reads before it have completed.
+  kSolicited = 4,  ///< Sends only: wake a peer that waits for solicited completions.
+  kInline = 8,     ///< Sends and Writes only: copy the data at post; the lkeys are not looked at.
+};
+IWARP_FLAGS(SendFlags)
+
+/// A send work request. `sges` is read during the post; the memory it names stays untouched until
+/// the request has completed (kInline: only until the post returns).
+struct SendWr {
+  std::uint64_t wr_id = 0;
+  Opcode opcode = Opcode::kSend;
+  SendFlags flags = SendFlags::kSignaled;
+  std::span<const Sge> sges{};
+  Stag remote_stag{};               ///< kWrite, kRead.
+  std::uint64_t remote_offset = 0;  ///< kWrite, kRead: Tagged Offset.
+  Stag invalidate_stag{};           ///< kSendInvalidate: the peer's STag that ends.
+};
+
+/// A receive work request: one message of at most the total length of `sges`.
+struct RecvWr {
+  std::uint64_t wr_id = 0;
+  std::span<const Sge> sges{};
+};
+
+/// Why a list of work requests was not posted as a whole: those before `index` were.
+struct PostError {
+  std::errc code{};  ///< ENOMEM queue full; EINVAL malformed; ENOTCONN wrong state.
+  std::size_t index = 0;
+};
+
+/// How a work request ended.
+enum class Status : std::uint8_t {
+  kSuccess,
+  kLocalLengthError,      ///< A message longer than its receive, or a request too long.
+  kLocalQpError,          ///< A defect inside the QP's own processing.
+  kLocalProtectionError,  ///< An SGE outside its region, of another PD, or without local write.
+  kFlushed,               ///< The QP left its working state before the request was done.
+  kRemoteInvalidRequest,  ///< The peer refused the request as malformed.
+  kRemoteAccessError,     ///< The peer refused the STag, the range or the access.
+  kRemoteOperationError,  ///< The peer failed.
+  kFatal,                 ///< The stream was lost with the request under way.
+};
+
+/// A name for a status, as in messages: "local protection error".
+const char* to_string(Status status);
+
+enum class CompletionOpcode : std::uint8_t { kSend, kWrite, kRead, kReceive };
+
+enum class CompletionFlags : std::uint8_t {
+  kNone = 0,
+  kInvalidated = 1,  ///< `invalidated` names the STag that the peer's Send ended.
+  kSolicited = 2,    ///< The peer asked for a solicited event.
+};
+IWARP_FLAGS(CompletionFlags)
+
+/// A completion queue entry. If `status` is not kSuccess only wr_id, status and qp_number hold.
+struct Completion {
+  std::uint64_t wr_id = 0;
+  std::uint32_t qp_number = 0;
+  std::uint32_t byte_length = 0;  ///< kReceive: length of the message; kRead: of the data.
+  Stag invalidated{};
+  Status status = Status::kSuccess;
+  CompletionOpcode opcode = CompletionOpcode::kSend;
+  CompletionFlags flags = CompletionFlags::kNone;
+};
+
+/// Limits of a queue pair.
+struct QpCapacity {
+  std::uint32_t max_send_wr = 128;
+  std::uint32_t max_recv_wr = 128;
+  std::uint32_t max_send_sge = 4;
+  std::uint32_t max_recv_sge = 4;
+  std::uint32_t max_inline = 128;  ///< Octets.
+};
+
+/// Which completions of the send queue enter the CQ.
+enum class Signaling : std::uint8_t { kPerRequest, kAll };
+
+/// The life of a queue pair.
+enum class QpState : std::uint8_t {
+  kIdle,        ///< Created; receives may be posted.
+  kConnecting,  ///< Start-up frames under way.
+  kRts,         ///< RDMA mode.
+  kClosing,     ///< Graceful end: what was posted is still sent.
+  kTerminate,   ///< A Terminate was sent or received.
+  kError,       ///< Over; everything posted completes as flushed.
+};
+const char* to_string(QpState state);
+
+/// What the device can do.
+struct DeviceAttributes {
+  std::string name;
+  std::string provider;  ///< "software" or an adapter's.
+  std::string stream;    ///< The stream device below: "kernel".
+  std::vector<std::string> offloads;
+  std::uint32_t max_qp = 0, max_cq = 0, max_mr = 0, max_pd = 0;
+  std::uint32_t max_qp_wr = 0, max_sge = 0, max_cqe = 0, max_inline = 0;
+  std::uint32_t max_ird = 0, max_ord = 0;
+  std::uint64_t max_mr_size = 0;
+  std::size_t max_private_data = 0;  ///< Octets, with MPA revision 2's own four taken off.
+};
+
+/// What an RDMAP Terminate said (RFC 5040 §4.8).
+struct TerminateInfo {
+  std::uint8_t layer = 0, type = 0, code = 0;
+  std::vector<std::byte> header;  ///< The headers it carried, if any.
+};
+
+/// Counters of one queue pair since it connected.
+struct QpCounters {
+  std::uint64_t sends = 0, writes = 0, reads = 0, receives = 0;
+  std::uint64_t peer_writes = 0, peer_reads = 0;
+  std::uint64_t octets_sent = 0, octets_received = 0;  ///< On the wire, MPA included.
+  std::uint64_t fpdus_sent = 0, fpdus_received = 0;
+};
+
+/// An event that no completion reports.
+struct AsyncEvent {
+  enum class Kind : std::uint8_t {
+    kQpFatal,
+    kQpAccessError,
+    kQpRequestError,
+    kCqOverrun,
+    kPathLost
+  };
+  Kind kind = Kind::kQpFatal;
+  std::uint32_t number = 0;  ///< QP number, or the CQ's.
+  std::string message;
+};
+
+}  // namespace iwarp::verbs

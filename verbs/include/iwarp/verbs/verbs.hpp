@@ -1,0 +1,200 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "iwarp/verbs/provider.hpp"
+
+/// The verbs objects. Handles are movable and own what they name; destroying one releases it.
+/// Every member function may be called from any thread unless it says otherwise.
+namespace iwarp::verbs {
+
+using provider::Arm;
+using provider::ListenOptions;
+
+/// A registered memory region: the owner of its registration, not of its memory.
+class MemoryRegion {
+ public:
+  [[nodiscard]] std::byte* data() const { return memory_.data(); }
+  [[nodiscard]] std::size_t size() const { return memory_.size(); }
+  [[nodiscard]] Stag lkey() const { return core_->lkey(); }
+  [[nodiscard]] Stag rkey() const { return core_->rkey(); }
+  /// `length` octets from `offset` as a gather or scatter element. Precondition: inside the region.
+  [[nodiscard]] Sge sge(std::size_t offset, std::uint32_t length) const {
+    return {memory_.data() + offset, length, lkey()};
+  }
+  [[nodiscard]] Sge sge() const { return sge(0, static_cast<std::uint32_t>(memory_.size())); }
+  /// The same range as the peer names it: Tagged Offsets of this device are virtual addresses.
+  [[nodiscard]] RemoteBuffer remote(std::size_t offset, std::uint64_t length) const;
+  [[nodiscard]] RemoteBuffer remote() const { return remote(0, memory_.size()); }
+
+ private:
+  friend class ProtectionDomain;
+  MemoryRegion(std::shared_ptr<provider::Mr> core, MutableBytes memory)
+      : core_(std::move(core)), memory_(memory) {}
+
+  std::shared_ptr<provider::Mr> core_;
+  MutableBytes memory_;
+};
+
+/// Where work requests report their end.
+class CompletionQueue {
+ public:
+  /// Takes completions, up to `into.size()`; returns how many. A poll that finds less than asked
+  /// also drives the sockets of the queue's QPs, so that a polling thread needs no other thread.
+  std::size_t poll(std::span<Completion> into) { return core_->poll(into); }
+  /// One completion, waiting up to `timeout`; the calling thread drives the sockets meanwhile.
+  std::optional<Completion> wait(std::chrono::milliseconds timeout);
+  /// Asks for one event at the next completion (kSolicited: the next solicited or failed one).
+  /// Poll once more after arming: what came before does not raise an event.
+  void arm(Arm what = Arm::kAny) { core_->arm(what); }
+  /// For poll(2) and the like: readable while an event waits for take_event().
+  [[nodiscard]] int event_descriptor() { return core_->event_descriptor(); }
+  /// Takes one event without blocking; false when there is none.
+  bool take_event() { return core_->take_event(); }
+  [[nodiscard]] std::uint32_t capacity() const { return core_->capacity(); }
+  [[nodiscard]] std::uint32_t number() const { return core_->number(); }
+
+ private:
+  friend class Device;
+  friend class ProtectionDomain;
+  explicit CompletionQueue(std::shared_ptr<provider::Cq> core) : core_(std::move(core)) {}
+
+  std::shared_ptr<provider::Cq> core_;
+};
+
+struct QpOptions {
+  QpCapacity capacity{};
+  Signaling signaling = Signaling::kPerRequest;
+  ConnectionHandler on_event{};  ///< Besides the blocking calls; may be empty.
+};
+
+/// One end of an iWARP connection.
+class QueuePair {
+ public:
+  /// Posts a list in order, as one batch. On failure the requests before `index` were posted.
+  Result<void, PostError> post_send(std::span<const SendWr> requests) {
+    return core_->post_send(requests);
+  }
+  Result<void, PostError> post_send(const SendWr& request) { return post_send({&request, 1}); }
+  Result<void, PostError> post_receive(std::span<const RecvWr> requests) {
+    return core_->post_receive(requests);
+  }
+  Result<void, PostError> post_receive(const RecvWr& request) {
+    return post_receive({&request, 1});
+  }
+
+  /// Connects and waits for the outcome, at most `options.timeout`.
+  Outcome<ConnectionInfo> connect(const Endpoint& to, const ConnectOptions& options = {});
+  /// Starts to connect; the outcome goes to the handler of QpOptions.
+  Outcome<void> start_connect(const Endpoint& to, const ConnectOptions& options = {});
+  /// Ends gracefully: what was posted is sent, then the connection closes.
+  void disconnect() { core_->disconnect(); }
+  /// Resets the connection; what is posted completes as flushed.
+  void abort() { core_->abort(); }
+  /// Waits until the connection is over; false when the time is up before.
+  bool wait_disconnected(std::chrono::milliseconds timeout);
+
+  [[nodiscard]] QpState state() const { return core_->state(); }
+  [[nodiscard]] std::uint32_t number() const { return core_->number(); }
+  [[nodiscard]] QpCapacity capacity() const { return core_->capacity(); }
+  [[nodiscard]] QpCounters counters() const { return core_->counters(); }
+  [[nodiscard]] std::optional<TerminateInfo> terminate_sent() const {
+    return core_->terminate_sent();
+  }
+  [[nodiscard]] std::optional<TerminateInfo> terminate_received() const {
+    return core_->terminate_received();
+  }
+
+ private:
+  friend class ProtectionDomain;
+  friend class ConnectionRequest;
+  class EventBox;
+  QueuePair(std::shared_ptr<provider::Qp> core, std::shared_ptr<EventBox> events)
+      : events_(std::move(events)), core_(std::move(core)) {}
+
+  std::shared_ptr<EventBox> events_;
+  std::shared_ptr<provider::Qp> core_;
+};
+
+/// Groups memory and queue pairs that may be used together.
+class ProtectionDomain {
+ public:
+  /// Registers `memory`, which stays allocated while the region lives.
+  Outcome<MemoryRegion> register_memory(MutableBytes memory, Access access);
+  Outcome<QueuePair> create_qp(const CompletionQueue& send_cq, const CompletionQueue& recv_cq,
+                               QpOptions options = {});
+  Outcome<QueuePair> create_qp(const CompletionQueue& cq, QpOptions options = {}) {
+    return create_qp(cq, cq, std::move(options));
+  }
+
+ private:
+  friend class Device;
+  ProtectionDomain(std::shared_ptr<provider::Provider> owner, std::shared_ptr<provider::Pd> core)
+      : owner_(std::move(owner)), core_(std::move(core)) {}
+
+  std::shared_ptr<provider::Provider> owner_;
+  std::shared_ptr<provider::Pd> core_;
+};
+
+/// A peer that asks to connect. Destroyed unanswered it is rejected.
+class ConnectionRequest {
+ public:
+  [[nodiscard]] ConstBytes private_data() const { return core_->info().private_data; }
+  [[nodiscard]] const ConnectionInfo& info() const { return core_->info(); }
+  /// Answers yes and waits until the connection is established.
+  Outcome<ConnectionInfo> accept(QueuePair& qp, const ConnectOptions& options = {});
+  /// Answers no, with up to 508 octets of private data.
+  Outcome<void> reject(ConstBytes private_data = {}) { return core_->reject(private_data); }
+
+ private:
+  friend class Listener;
+  explicit ConnectionRequest(std::unique_ptr<provider::IncomingConnection> core)
+      : core_(std::move(core)) {}
+
+  std::unique_ptr<provider::IncomingConnection> core_;
+};
+
+/// Takes connections at an address.
+class Listener {
+ public:
+  [[nodiscard]] Endpoint endpoint() const { return core_->endpoint(); }
+  /// The next peer that sent a valid request; none when the time is over.
+  std::optional<ConnectionRequest> next(std::chrono::milliseconds timeout);
+
+ private:
+  friend class Device;
+  class Inbox;
+  Listener(std::shared_ptr<Inbox> inbox, std::shared_ptr<provider::Listener> core)
+      : inbox_(std::move(inbox)), core_(std::move(core)) {}
+
+  std::shared_ptr<Inbox> inbox_;
+  std::shared_ptr<provider::Listener> core_;
+};
+
+/// The names of the devices that open() takes.
+std::vector<std::string> device_names();
+
+/// An RDMA device. Keeps running while any object made from it lives.
+class Device {
+ public:
+  /// Opens a device by name; the empty name is the first of device_names().
+  static Outcome<Device> open(const std::string& name = {});
+  /// A device over a provider of the caller's own.
+  explicit Device(std::shared_ptr<provider::Provider> provider) : core_(std::move(provider)) {}
+
+  [[nodiscard]] const DeviceAttributes& attributes() const { return core_->attributes(); }
+  Outcome<ProtectionDomain> alloc_pd();
+  Outcome<CompletionQueue> create_cq(std::uint32_t depth);
+  Outcome<Listener> listen(const Endpoint& at, const ListenOptions& options = {});
+  /// The next asynchronous event; none when the time is over.
+  std::optional<AsyncEvent> wait_async_event(std::chrono::milliseconds timeout) {
+    return core_->wait_async_event(timeout);
+  }
+
+ private:
+  std::shared_ptr<provider::Provider> core_;
+};
+
+}  // namespace iwarp::verbs

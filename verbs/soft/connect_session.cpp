@@ -1,0 +1,175 @@
+#include "soft/connect_session.hpp"
+
+#include <utility>
+
+#include "soft/startup_close.hpp"
+#include "soft/startup_error.hpp"
+#include "soft/startup_options.hpp"
+#include "soft/startup_terminate.hpp"
+
+namespace iwarp::verbs::soft {
+namespace {
+
+template <typename... F>
+struct Overloaded : F... {
+  using F::operator()...;
+};
+template <typename... F>
+Overloaded(F...) -> Overloaded<F...>;
+
+}  // namespace
+
+ConnectSession::ConnectSession(tcp_offload::Device& device, const Endpoint& to,
+                               ConnectOptions options, mpa::Initiator initiator,
+                               StartupHandler handler)
+    : device_(device),
+      to_(to),
+      options_(std::move(options)),
+      initiator_(std::move(initiator)),
+      handler_(std::move(handler)) {}
+
+void ConnectSession::start() {
+  if (phase_.load() != Phase::kRunning) return;
+  timer_ = device_.make_timer();
+  timer_->async_wait(bounded(options_.timeout), [this](std::error_code error) {
+    if (!error) on_timeout();
+  });
+  connect();
+}
+
+bool ConnectSession::cancel() {
+  Phase running = Phase::kRunning;
+  return phase_.compare_exchange_strong(running, Phase::kCancelled);
+}
+
+void ConnectSession::release() {
+  attempt_.reset();
+  connection_.reset();
+  timer_.reset();
+  handler_ = nullptr;
+}
+
+void ConnectSession::connect() {
+  attempt_ = device_.async_connect(
+      to_, [this](std::error_code error, std::unique_ptr<tcp_offload::Connection> connection) {
+        on_connected(error, std::move(connection));
+      });
+}
+
+void ConnectSession::on_connected(std::error_code error,
+                                  std::unique_ptr<tcp_offload::Connection> connection) {
+  if (error) return finish(stream_error(what_failed("connecting to "), error));
+  connection_ = std::move(connection);
+  send_request();
+}
+
+void ConnectSession::send_request() {
+  reply_size_ = 0;
+  connection_->async_write(initiator_->request(), [this](std::error_code error, std::size_t) {
+    if (error) return on_lost(error);
+    read_reply();
+  });
+}
+
+// Never reads beyond the Reply: what is behind it is the stream's (RFC 5044 §7.1.2 rule 3).
+void ConnectSession::read_reply() {
+  const auto size = mpa::startup_frame_size({reply_.data(), reply_size_}, mpa::FrameKind::kReply);
+  const MutableBytes missing = MutableBytes(reply_).first(size.value()).subspan(reply_size_);
+  connection_->async_read_some(missing,
+                               [this](std::error_code error, std::size_t n) { on_read(error, n); });
+}
+
+void ConnectSession::on_read(std::error_code error, std::size_t n) {
+  initiator_->receive(ConstBytes(reply_).subspan(reply_size_, n));
+  reply_size_ += n;
+  if (error) return on_lost(error);
+  judge();
+}
+
+void ConnectSession::on_lost(std::error_code error) {
+  lost_ = error;
+  initiator_->on_closed();
+  judge();
+}
+
+void ConnectSession::on_timeout() {
+  const bool connected = connection_ != nullptr;
+  const std::string time = std::to_string(options_.timeout.count()) + " ms";
+  finish(Error{std::make_error_code(std::errc::timed_out),
+               what_failed(connected ? "the MPA start-up with " : "connecting to ") +
+                   (connected ? ": no whole MPA reply within " : ": no TCP connection within ") +
+                   time});
+}
+
+void ConnectSession::judge() {
+  std::visit(Overloaded{[this](const mpa::Pending&) { read_reply(); },
+                        [this](const mpa::Accepted& accepted) { succeed(accepted); },
+                        [this](const mpa::Rejected& rejected) { reject(rejected); },
+                        [this](const mpa::Failed& failed) { fail(failed); }},
+             initiator_->outcome());
+}
+
+void ConnectSession::succeed(const mpa::Accepted& accepted) {
+  RdmaMode mode;
+  mode.role = Role::kInitiator;
+  mode.agreed = accepted.agreed;
+  mode.rtr = accepted.rtr;
+  mode.info = info_of(accepted.agreed, accepted.private_data);
+  mode.info.local = connection_->local();
+  mode.info.remote = connection_->remote();
+  mode.stream = connection_->hand_over({});
+  if (mode.stream != nullptr) return finish(std::move(mode));
+  finish(mpa_error(what_failed("the MPA start-up with "), mpa::Error::kLocalCatastrophic));
+}
+
+void ConnectSession::reject(const mpa::Rejected& rejected) {
+  StartupRejected result;
+  result.private_data.assign(rejected.private_data.begin(), rejected.private_data.end());
+  if (rejected.peer) {
+    result.ird = value_or_0(rejected.peer->ird);
+    result.ord = value_or_0(rejected.peer->ord);
+  }
+  finish(std::move(result));
+}
+
+void ConnectSession::fail(const mpa::Failed& failed) {
+  if (failed.fallback == mpa::Fallback::kPermitted) return fall_back();
+  const std::string what = what_failed("the MPA start-up with ");
+  Error error = failed.error == mpa::Error::kConnectionLost ? stream_error(what, lost_)
+                                                            : mpa_error(what, failed.error);
+  if (failed.terminate) return send_terminate(*failed.terminate, std::move(error));
+  finish(std::move(error));
+}
+
+// RFC 6581 §10. The timer runs on.
+void ConnectSession::fall_back() {
+  fell_back_ = true;
+  connection_.reset();
+  const auto again = mpa::revision_1_fallback(initiator_options(options_).value());
+  initiator_ = mpa::Initiator::create(again).value();
+  connect();
+}
+
+void ConnectSession::send_terminate(const mpa::TerminateOrder& order, Error error) {
+  terminate_ = terminate_fpdu(order);
+  connection_->async_write(
+      terminate_, [this, why = std::move(error)](std::error_code write_error, std::size_t) mutable {
+        if (!write_error) close_gently(device_, std::move(connection_));
+        finish(std::move(why));
+      });
+}
+
+void ConnectSession::finish(StartupResult result) {
+  const auto self = shared_from_this();
+  const StartupHandler handler = std::move(handler_);
+  release();  // before the phase changes: from then on this may be destroyed on any thread
+  Phase running = Phase::kRunning;
+  if (phase_.compare_exchange_strong(running, Phase::kReported)) handler(std::move(result));
+}
+
+std::string ConnectSession::what_failed(const char* doing) const {
+  return doing + to_text(to_) + (fell_back_ ? " with MPA revision 1, after revision 2," : "") +
+         " failed";
+}
+
+}  // namespace iwarp::verbs::soft

@@ -1,0 +1,304 @@
+#include "soft/engine.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "soft/soft_cq.hpp"
+#include "soft/soft_qp.hpp"
+
+namespace iwarp::verbs::soft {
+namespace {
+
+using namespace std::chrono_literals;
+
+// How long a poller may be silent before the engine takes its sockets back.
+constexpr auto kLeaseTick = 1ms;
+constexpr auto kDeadlineTick = 250ms;
+// How long a closing stream has to send its rest and to see the peer's FIN.
+constexpr auto kSeeOff = 5s;
+// How long the end of the program is held up for closing streams.
+constexpr auto kSeeOffAtExit = 2s;
+
+// Tokens: 0 wakes, odd numbers are closing streams, even ones addresses of queue pairs.
+constexpr std::uint64_t kWakeToken = 0;
+bool is_closing(std::uint64_t token) { return token % 2 == 1; }
+std::uint64_t token_of(const SoftQp& qp) { return reinterpret_cast<std::uintptr_t>(&qp); }
+
+std::uint32_t sign_of(const SoftQp& qp) {
+  return qp.send_cq().lease_sign() + qp.recv_cq().lease_sign();
+}
+
+bool has_waiter(const SoftQp& qp) { return qp.send_cq().has_waiter() || qp.recv_cq().has_waiter(); }
+
+bool armed(const SoftQp& qp) { return qp.send_cq().armed() || qp.recv_cq().armed(); }
+
+}  // namespace
+
+Engine::Engine() : sockets_(tcp_offload::Repeat::kOnce) {
+  sockets_.add(wake_.descriptor(), kWakeToken, {true, false});
+}
+
+Engine::~Engine() {
+  stopping_.store(true);
+  wake_.raise();
+  if (thread_.joinable()) thread_.join();
+}
+
+void Engine::start() {
+  std::call_once(started_, [this] { thread_ = std::thread([this] { run(); }); });
+}
+
+void Engine::add(SoftQp& qp) {
+  start();
+  const std::lock_guard lock(mutex_);
+  entries_[token_of(qp)] = {qp.weak_from_this(), qp.descriptor(), sign_of(qp), false};
+  sockets_.add(qp.descriptor(), token_of(qp), {qp.reads(), qp.blocked()});
+  if (entries_.size() == 1) wake_.raise();  // deadlines are looked at from now on
+}
+
+void Engine::remove(SoftQp& qp) {
+  const std::lock_guard lock(mutex_);
+  const auto at = entries_.find(token_of(qp));
+  if (at == entries_.end()) return;
+  sockets_.remove(at->second.descriptor);
+  std::erase(parked_, at->first);
+  entries_.erase(at);
+  qp.set_leased(false);
+}
+
+void Engine::want_write(SoftQp& qp) {
+  const std::lock_guard lock(mutex_);
+  const auto at = entries_.find(token_of(qp));
+  if (at == entries_.end()) return;
+  // A poller comes back by itself; one that sleeps, or that looks at ready sockets only, does not.
+  if (at->second.parked && !has_waiter(qp) && qp.polled_each_time()) return;
+  sockets_.modify(at->second.descriptor, at->first, {qp.reads() && !at->second.parked, true});
+}
+
+void Engine::rearm(Token token) {
+  const std::lock_guard lock(mutex_);
+  const auto at = entries_.find(token);
+  if (at == entries_.end()) return;
+  const auto qp = at->second.qp.lock();
+  if (!qp) return;
+  const tcp_offload::Interest interest{qp->reads() && !at->second.parked, qp->blocked()};
+  if (interest.read || interest.write) sockets_.modify(at->second.descriptor, token, interest);
+}
+
+bool Engine::leave_to_poller(Token token, Entry& entry, const SoftQp& qp) {
+  const std::uint32_t sign = sign_of(qp);
+  const bool moved = std::exchange(entry.seen_sign, sign) != sign;
+  if (armed(qp) || !(moved || has_waiter(qp))) return false;
+  entry.parked = true;
+  if (parked_.empty()) next_tick_ = Clock::now() + kLeaseTick;
+  parked_.push_back(token);
+  return true;
+}
+
+void Engine::serve(const tcp_offload::Ready& ready) {
+  std::shared_ptr<SoftQp> qp;  // outlives the lock: it may be the last to know the queue pair
+  bool parked = false;
+  {
+    const std::lock_guard lock(mutex_);
+    const auto at = entries_.find(ready.token);
+    if (at == entries_.end()) return;
+    qp = at->second.qp.lock();
+    if (!qp) return;
+    parked = at->second.parked || (ready.read && leave_to_poller(ready.token, at->second, *qp));
+    if (parked) qp->set_leased(true);
+  }
+  if (ready.write) qp->transmit();
+  if (!parked) qp->receive();
+  if (!parked || qp->blocked()) rearm(ready.token);
+}
+
+// Takes a socket back from a poller. What the poller would have sent is sent.
+void Engine::unpark(const std::shared_ptr<SoftQp>& qp) {
+  {
+    const std::lock_guard lock(mutex_);
+    const auto at = entries_.find(token_of(*qp));
+    if (at == entries_.end() || !at->second.parked) return;
+    at->second.parked = false;
+    std::erase(parked_, at->first);
+    qp->set_leased(false);
+  }
+  qp->transmit();
+  rearm(token_of(*qp));
+}
+
+void Engine::stop_lease(SoftCq& cq) {
+  for (const auto& qp : parked_qps()) {
+    if (&qp->send_cq() == &cq || &qp->recv_cq() == &cq) unpark(qp);
+  }
+}
+
+// Nobody holds a queue pair of this under the lock: he could be its last owner.
+std::vector<std::shared_ptr<SoftQp>> Engine::parked_qps() {
+  std::vector<std::shared_ptr<SoftQp>> parked;
+  const std::lock_guard lock(mutex_);
+  parked.reserve(parked_.size());
+  for (const Token token : parked_) {
+    if (auto qp = entries_[token].qp.lock()) parked.push_back(std::move(qp));
+  }
+  return parked;
+}
+
+// Whether nobody has polled for it since the last look.
+bool Engine::abandoned(const SoftQp& qp) {
+  const std::lock_guard lock(mutex_);
+  const auto at = entries_.find(token_of(qp));
+  if (at == entries_.end() || !at->second.parked) return false;
+  const std::uint32_t sign = sign_of(qp);
+  const bool moved = std::exchange(at->second.seen_sign, sign) != sign;
+  return armed(qp) || !(moved || has_waiter(qp));
+}
+
+void Engine::tick() {
+  for (const auto& qp : parked_qps()) {
+    if (!abandoned(*qp)) continue;
+    unpark(qp);
+    qp->receive();
+  }
+}
+
+void Engine::look_at_deadlines() {
+  std::vector<std::shared_ptr<SoftQp>> all;
+  {
+    const std::lock_guard lock(mutex_);
+    all.reserve(entries_.size());
+    for (const auto& [token, entry] : entries_) {
+      if (auto qp = entry.qp.lock()) all.push_back(std::move(qp));
+    }
+  }
+  for (const auto& qp : all) qp->check_deadlines();
+}
+
+std::optional<std::chrono::milliseconds> Engine::time_to_wait() {
+  const std::lock_guard lock(mutex_);
+  std::optional<Clock::time_point> until;
+  const auto by = [&](Clock::time_point time) { until = until ? std::min(*until, time) : time; };
+  if (!parked_.empty()) by(next_tick_);
+  if (!entries_.empty() || !closing_.empty() || !arriving_.empty()) by(next_deadlines_);
+  if (!until) return std::nullopt;
+  const auto left = std::chrono::ceil<std::chrono::milliseconds>(*until - Clock::now());
+  return std::max(left, 0ms);
+}
+
+void Engine::run() {
+  std::array<tcp_offload::Ready, 64> ready;
+  for (;;) {
+    const std::size_t count = sockets_.wait(ready, time_to_wait());
+    for (const tcp_offload::Ready& one : std::span(ready).first(count)) {
+      if (one.token == kWakeToken) {
+        wake_.clear();
+        sockets_.modify(wake_.descriptor(), kWakeToken, {true, false});
+      } else if (is_closing(one.token)) {
+        serve_closing(one.token);
+      } else {
+        serve(one);
+      }
+    }
+    take_in_closing();
+    const auto now = Clock::now();
+    if (now >= next_tick_) {
+      next_tick_ = now + kLeaseTick;
+      tick();
+    }
+    if (now >= next_deadlines_) {
+      next_deadlines_ = now + kDeadlineTick;
+      look_at_deadlines();
+      expire_closing();
+    }
+    if (!stopping_.load()) continue;
+    if (give_up_ == Clock::time_point{}) give_up_ = now + kSeeOffAtExit;
+    if (closing_.empty() || now >= give_up_) return;
+  }
+}
+
+// ---- Streams on their way out ----
+
+void Engine::see_off(ClosingStream closing) {
+  start();
+  {
+    const std::lock_guard lock(mutex_);
+    arriving_.push_back(std::move(closing));
+  }
+  wake_.raise();
+}
+
+void Engine::take_in_closing() {
+  std::vector<ClosingStream> arriving;
+  {
+    const std::lock_guard lock(mutex_);
+    arriving.swap(arriving_);
+  }
+  for (ClosingStream& stream : arriving) {
+    const Token token = next_closing_;
+    next_closing_ += 2;
+    const int descriptor = stream.stream->descriptor();
+    closing_.emplace(token, Closing{std::move(stream), 0, false, Clock::now() + kSeeOff});
+    sockets_.add(descriptor, token, {});
+    serve_closing(token);
+  }
+}
+
+// Sends the rest, then FIN; reads and drops what still comes.
+void Engine::step(Closing& closing, bool& done) {
+  using tcp_offload::IoStatus;
+  tcp_offload::Stream& stream = *closing.stream.stream;
+  while (closing.sent < closing.stream.unsent.size()) {
+    const iovec rest{closing.stream.unsent.data() + closing.sent,
+                     closing.stream.unsent.size() - closing.sent};
+    const auto sent = stream.send({&rest, 1});
+    closing.sent += sent.accepted;
+    if (sent.status == IoStatus::kWouldBlock) break;
+    if (sent.status != IoStatus::kOk) {
+      done = true;
+      return;
+    }
+  }
+  if (closing.sent == closing.stream.unsent.size() && !closing.finished_sending) {
+    closing.finished_sending = true;
+    stream.shutdown_send();
+  }
+  std::array<std::byte, 16384> dropped;
+  for (int turn = 0; turn < 16; ++turn) {
+    const auto got = stream.receive(dropped);
+    if (got.status == IoStatus::kWouldBlock) return;
+    if (got.status != IoStatus::kOk) {
+      done = got.status == IoStatus::kLost || closing.finished_sending;
+      return;
+    }
+    stream.consume(got.data.size());
+  }
+}
+
+void Engine::serve_closing(Token token) {
+  const auto at = closing_.find(token);
+  if (at == closing_.end()) return;
+  Closing& closing = at->second;
+  bool done = false;
+  step(closing, done);
+  const int descriptor = closing.stream.stream->descriptor();
+  if (done) {
+    sockets_.remove(descriptor);
+    closing_.erase(at);
+  } else {
+    sockets_.modify(descriptor, token, {true, !closing.finished_sending});
+  }
+}
+
+void Engine::expire_closing() {
+  const auto now = Clock::now();
+  for (auto at = closing_.begin(); at != closing_.end();) {
+    if (now < at->second.deadline) {
+      ++at;
+      continue;
+    }
+    at->second.stream.stream->abort();
+    sockets_.remove(at->second.stream.stream->descriptor());
+    at = closing_.erase(at);
+  }
+}
+
+}  // namespace iwarp::verbs::soft

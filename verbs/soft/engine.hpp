@@ -1,0 +1,87 @@
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <memory>
+#include <mutex>
+#include <thread>
+#include <unordered_map>
+#include <vector>
+
+#include "iwarp/tcp_offload/readiness.hpp"
+#include "soft/host.hpp"
+
+namespace iwarp::verbs::soft {
+
+/// The thread that serves the sockets nobody polls: one-sided traffic, sleepers, closing streams,
+/// time-outs. It stands aside for pollers: a socket whose completion queue is being polled is left
+/// to the poller, without being watched, until a tick of about a millisecond finds that the polling
+/// has stopped. Every member may be called from any thread; none calls back.
+class Engine {
+ public:
+  Engine();
+  /// Sees closing streams off for a bounded time, then ends.
+  ~Engine();
+  Engine(const Engine&) = delete;
+  Engine& operator=(const Engine&) = delete;
+
+  void add(SoftQp& qp);
+  void remove(SoftQp& qp);
+  void want_write(SoftQp& qp);
+  void stop_lease(SoftCq& cq);
+  void see_off(ClosingStream closing);
+  [[nodiscard]] bool is_own_thread() const {
+    return std::this_thread::get_id() == thread_.get_id();
+  }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  using Token = std::uint64_t;
+
+  struct Entry {
+    std::weak_ptr<SoftQp> qp;
+    int descriptor = -1;
+    std::uint32_t seen_sign = 0;
+    bool parked = false;  // left to a poller
+  };
+  struct Closing {
+    ClosingStream stream;
+    std::size_t sent = 0;
+    bool finished_sending = false;
+    Clock::time_point deadline;
+  };
+
+  void start();
+  void run();
+  [[nodiscard]] std::optional<std::chrono::milliseconds> time_to_wait();
+  void serve(const tcp_offload::Ready& ready);
+  bool leave_to_poller(Token token, Entry& entry, const SoftQp& qp);
+  void rearm(Token token);
+  void tick();
+  [[nodiscard]] std::vector<std::shared_ptr<SoftQp>> parked_qps();
+  [[nodiscard]] bool abandoned(const SoftQp& qp);
+  void look_at_deadlines();
+  void unpark(const std::shared_ptr<SoftQp>& qp);
+  void step(Closing& closing, bool& done);
+  void take_in_closing();
+  void serve_closing(Token token);
+  void expire_closing();
+
+  tcp_offload::ReadinessSet sockets_;
+  tcp_offload::EventCount wake_;
+  std::mutex mutex_;
+  std::unordered_map<Token, Entry> entries_;
+  std::vector<Token> parked_;
+  std::vector<ClosingStream> arriving_;
+  std::atomic<bool> stopping_{false};
+
+  // The engine thread's own.
+  std::unordered_map<Token, Closing> closing_;
+  Token next_closing_ = 1;
+  Clock::time_point next_tick_{}, next_deadlines_{}, give_up_{};
+
+  std::once_flag started_;
+  std::thread thread_;
+};
+
+}  // namespace iwarp::verbs::soft

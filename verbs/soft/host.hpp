@@ -1,0 +1,54 @@
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "iwarp/ddp/stag_table.hpp"
+#include "iwarp/tcp_offload/stream.hpp"
+#include "iwarp/verbs/types.hpp"
+
+namespace iwarp::verbs::soft {
+
+class SoftCq;
+class SoftQp;
+
+/// A stream that its queue pair has given up: what was accepted is still to arrive, then FIN both
+/// ways or a time-out (decision: a reset must not destroy what was reported complete).
+struct ClosingStream {
+  std::shared_ptr<void> keep;     ///< What the stream may still read from: outlives it.
+  std::vector<std::byte> unsent;  ///< The rest of the FPDU that was being sent; likewise.
+  std::unique_ptr<tcp_offload::Stream> stream;
+};
+
+/// What a queue pair needs around it: who waits for its socket, where its news goes. The runtime
+/// does this with threads, a test with a simulated network and none.
+class Host {
+ public:
+  virtual ~Host() = default;
+
+  virtual ddp::StagTable& stags() = 0;
+  virtual std::chrono::steady_clock::time_point now() const = 0;
+  /// Runs `task` soon, without any lock held, one after the other.
+  virtual void post(std::function<void()> task) = 0;
+  virtual void report(AsyncEvent event) = 0;
+
+  /// Serves the queue pair's socket from now on, until remove().
+  virtual void add(SoftQp& qp) = 0;
+  virtual void remove(SoftQp& qp) = 0;
+  /// The socket took less than it was offered: call SoftQp::transmit() when it takes more.
+  virtual void want_write(SoftQp& qp) = 0;
+  /// A completion queue was armed: no socket behind it may be left to a poller.
+  virtual void stop_lease(SoftCq& cq) = 0;
+  /// Sees a stream off.
+  virtual void see_off(ClosingStream closing) = 0;
+
+  /// Accounts for `octets` more (or, negative, fewer) of half-received FPDUs.
+  virtual void account_tail(std::ptrdiff_t octets) = 0;
+  /// Whether another half-received FPDU can be held.
+  [[nodiscard]] virtual bool tail_room() const = 0;
+};
+
+}  // namespace iwarp::verbs::soft

@@ -1,0 +1,18 @@
+#pragma once
+
+#include <memory>
+
+#include "iwarp/tcp_offload/device.hpp"
+#include "iwarp/verbs/provider.hpp"
+#include "soft/startup.hpp"
+#include "soft/startup_responder.hpp"
+
+namespace iwarp::verbs::soft {
+
+/// Makes the user's handle of a session that has its Request. On the executor; the handle may be
+/// used on any thread. It owns the session until it is answered.
+std::unique_ptr<provider::IncomingConnection> make_incoming(
+    std::shared_ptr<tcp_offload::Device> device, std::shared_ptr<ResponderSession> session,
+    const AsResponder& as_responder);
+
+}  // namespace iwarp::verbs::soft

@@ -1,0 +1,72 @@
+#include "soft/memory_registry.hpp"
+
+#include <thread>
+
+namespace iwarp::verbs::soft {
+namespace {
+
+std::uint64_t secret() {
+  std::random_device device;
+  return std::uint64_t{device()} << 32U | device();
+}
+
+ddp::Rights rights_of(Access access) {
+  ddp::Rights rights = ddp::Rights::kNone;
+  const auto grant = [&](Access flag, ddp::Rights right) {
+    if (has(access, flag)) rights = rights | right;
+  };
+  grant(Access::kLocalWrite, ddp::Rights::kLocalWrite);
+  grant(Access::kRemoteWrite, ddp::Rights::kRemoteWrite);
+  grant(Access::kRemoteRead, ddp::Rights::kRemoteRead);
+  grant(Access::kRemoteAtomic, ddp::Rights::kRemoteAtomic);
+  grant(Access::kRemoteInvalidate, ddp::Rights::kRemoteInvalidate);
+  return rights;
+}
+
+}  // namespace
+
+MemoryRegistry::MemoryRegistry() : random_(secret()), table_(secret()) {}
+
+std::optional<Stag> MemoryRegistry::enable(const ddp::TaggedBuffer& buffer) {
+  const std::lock_guard lock(mutex_);
+  // A slot rests for a while before it is used again, so that an old STag stays dead.
+  constexpr std::size_t kResting = 64;
+  std::uint32_t slot = used_;
+  if (free_.size() > kResting || (used_ == ddp::StagTable::kMaxSlots && !free_.empty())) {
+    slot = free_.front();
+    free_.pop_front();
+  } else if (used_ == ddp::StagTable::kMaxSlots) {
+    return std::nullopt;
+  } else {
+    ++used_;
+  }
+  return table_.enable(slot, static_cast<std::uint8_t>(random_()), buffer);
+}
+
+void MemoryRegistry::disable(Stag stag) {
+  const std::uint32_t slot = table_.slot_of(stag);
+  table_.disable(stag);  // a peer may have invalidated it before
+  while (!table_.idle(slot)) std::this_thread::yield();
+  const std::lock_guard lock(mutex_);
+  free_.push_back(slot);
+}
+
+Outcome<std::shared_ptr<provider::Mr>> register_memory(
+    const std::shared_ptr<MemoryRegistry>& registry, const std::shared_ptr<SoftPd>& pd,
+    MutableBytes memory, Access access) {
+  const bool writes = has(access, Access::kRemoteWrite) || has(access, Access::kRemoteAtomic);
+  if (writes && !has(access, Access::kLocalWrite)) {
+    return fail(std::errc::invalid_argument,
+                "memory region: remote write and atomic access need local write access");
+  }
+  if (memory.data() == nullptr && !memory.empty()) {
+    return fail(std::errc::bad_address, "memory region: no memory at address 0");
+  }
+  const auto base = TaggedOffset{reinterpret_cast<std::uintptr_t>(memory.data())};
+  const auto stag =
+      registry->enable({memory.data(), base, memory.size(), pd->id(), rights_of(access)});
+  if (!stag) return fail(std::errc::not_enough_memory, "memory region: no STag is free");
+  return std::shared_ptr<provider::Mr>(std::make_shared<SoftMr>(registry, pd, *stag));
+}
+
+}  // namespace iwarp::verbs::soft

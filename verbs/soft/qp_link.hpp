@@ -1,0 +1,59 @@
+#pragma once
+
+#include <deque>
+#include <vector>
+
+#include "soft/soft_qp.hpp"
+
+namespace iwarp::verbs::soft {
+
+/// What a queue pair has only while it is connected.
+struct SoftQp::Link {
+  Link(SoftQp& qp, RdmaMode mode, std::uint32_t secret);
+
+  // What a device that does not copy still reads from; it outlives the stream.
+  struct Held {
+    std::uint64_t end;
+    std::vector<std::byte> unsent;
+    GatherList gather;
+    std::vector<ddp::StagTable::Pin> pins;
+  };
+  std::deque<Held> held;
+  std::vector<std::byte> unsent;  // the rest of an FPDU that was cut
+
+  RdmaMode mode;
+  tcp_offload::Stream& stream;
+  rdmap::OutstandingReads reads;
+  rdmap::ResponseQueue responses;
+
+  // The receive half's.
+  mpa::Deframer deframer;
+  rdmap::Receiver receiver;
+  std::unique_ptr<std::byte[]> tail;  // a half-received FPDU
+  std::size_t tail_size = 0;
+  bool first_seen = false;
+  std::atomic<bool> discard{false};  // nothing that comes in is looked at any more
+  Counter octets_received, fpdus_received, receives, peer_writes, peer_reads;
+
+  // The transmit half's.
+  mpa::Framer framer;
+  rdmap::Transmitter transmitter;
+  std::size_t unsent_from = 0;
+  std::uint64_t accepted = 0;  // octets that the stream has taken
+  Counter octets_sent, fpdus_sent, sends, writes, reads_done;
+
+  [[nodiscard]] std::size_t unsent_size() const { return unsent.size() - unsent_from; }
+  void drop_unsent();
+  /// Keeps what was just sent until the device has released it.
+  void hold(Scratch& scratch);
+  void let_go(std::uint64_t released);
+  void count(rdmap::Operation operation);
+};
+
+/// Whether the first message of a connection is to be the peer's RTR indication.
+bool awaits_rtr(const RdmaMode& mode);
+
+/// A Terminate as the program is told of it.
+TerminateInfo terminate_info(const rdmap::Terminate& message);
+
+}  // namespace iwarp::verbs::soft

@@ -1,0 +1,138 @@
+#include <cstring>
+#include <numeric>
+
+#include "soft/soft_qp.hpp"
+
+namespace iwarp::verbs::soft {
+namespace {
+
+// A post that is left for the poller waits for company up to here.
+constexpr std::uint32_t kDeferredPosts = 64;
+constexpr std::size_t kDeferredOctets = std::size_t{256} * 1024;
+
+std::uint64_t length_of(std::span<const Sge> sges) {
+  return std::accumulate(sges.begin(), sges.end(), std::uint64_t{0},
+                         [](std::uint64_t sum, const Sge& sge) { return sum + sge.length; });
+}
+
+rdmap::Operation operation_of(const SendWr& request) {
+  const bool solicited = has(request.flags, SendFlags::kSolicited);
+  switch (request.opcode) {
+    case Opcode::kSend:
+      return solicited ? rdmap::Operation::kSendSolicited : rdmap::Operation::kSend;
+    case Opcode::kSendInvalidate:
+      return solicited ? rdmap::Operation::kSendSolicitedInvalidate
+                       : rdmap::Operation::kSendInvalidate;
+    case Opcode::kWrite: return rdmap::Operation::kWrite;
+    case Opcode::kRead: return rdmap::Operation::kRead;
+  }
+  return rdmap::Operation::kSend;
+}
+
+void copy_sges(std::span<const Sge> from, std::span<ddp::Sge> to) {
+  for (std::size_t i = 0; i < from.size(); ++i) {
+    to[i] = {reinterpret_cast<std::uintptr_t>(from[i].address), from[i].length, from[i].lkey};
+  }
+}
+
+void copy_inline(std::span<const Sge> from, MutableBytes to) {
+  for (const Sge& sge : from) {
+    if (sge.length != 0) std::memcpy(to.data(), sge.address, sge.length);
+    to = to.subspan(sge.length);
+  }
+}
+
+}  // namespace
+
+std::errc SoftQp::check(const SendWr& request) const {
+  constexpr std::errc kMalformed = std::errc::invalid_argument;
+  const std::uint64_t length = length_of(request.sges);
+  if (request.opcode > Opcode::kRead) return kMalformed;
+  if (request.sges.size() > init_.capacity.max_send_sge) return kMalformed;
+  if (length > UINT32_MAX) return std::errc::message_size;  // RFC 5041 §5.2
+  if (has(request.flags, SendFlags::kInline)) {
+    if (request.opcode == Opcode::kRead || length > init_.capacity.max_inline) return kMalformed;
+  }
+  if (stream_state() == rdmap::StreamState::kIdle) return std::errc::not_connected;
+  if (request.opcode == Opcode::kRead && !reads_allowed()) return kMalformed;
+  return send_queue_.full() ? std::errc::not_enough_memory : std::errc{};
+}
+
+void SoftQp::append(const SendWr& request) {
+  const bool in_line = has(request.flags, SendFlags::kInline);
+  rdmap::Request& entry = send_queue_.vacant();
+  entry.cookie = request.wr_id;
+  entry.report = init_.signaling == Signaling::kAll || has(request.flags, SendFlags::kSignaled);
+  entry.operation = operation_of(request);
+  entry.payload_in = in_line ? rdmap::PayloadIn::kInline : rdmap::PayloadIn::kSges;
+  entry.fence = has(request.flags, SendFlags::kFence) ? rdmap::Fence::kYes : rdmap::Fence::kNo;
+  entry.sge_count = in_line ? std::uint16_t{0} : static_cast<std::uint16_t>(request.sges.size());
+  entry.length = static_cast<std::uint32_t>(length_of(request.sges));
+  entry.remote_stag = request.remote_stag;
+  entry.remote_to = TaggedOffset{request.remote_offset};
+  entry.invalidate = request.invalidate_stag;
+  if (in_line) {
+    copy_inline(request.sges, send_queue_.vacant_inline());
+  } else {
+    copy_sges(request.sges, send_queue_.vacant_sges());
+  }
+  send_queue_.append();
+}
+
+// The first post since the last poll leaves at once. Those behind it wait for the poller, who has
+// the socket anyway, so that many posts make one system call.
+bool SoftQp::may_defer(std::size_t octets) {
+  const std::uint32_t posted = posted_since_drive_.fetch_add(1, std::memory_order_relaxed);
+  const std::size_t before = octets_since_drive_.fetch_add(octets, std::memory_order_relaxed);
+  // Where a poll does not look at each queue pair, it would not see what was left for it.
+  if (!leased() || posted == 0 || !polled_each_time()) return false;
+  return posted % kDeferredPosts != 0 &&
+         before / kDeferredOctets == (before + octets) / kDeferredOctets;
+}
+
+Result<void, PostError> SoftQp::post_send(std::span<const SendWr> requests) {
+  std::errc problem{};
+  std::size_t posted = 0;
+  std::size_t octets = 0;
+  {
+    const std::lock_guard lock(post_send_lock_);
+    for (const SendWr& request : requests) {
+      problem = check(request);
+      if (problem != std::errc{}) break;
+      append(request);
+      octets += length_of(request.sges);
+      ++posted;
+    }
+  }
+  if (posted != 0) {
+    deferred_.store(true);
+    // A poller that has left, or that finds the stream over, sends or flushes nothing any more.
+    if (!may_defer(octets) || !leased() || flushing()) transmit();
+  }
+  if (problem != std::errc{}) return failure(PostError{problem, posted});
+  return {};
+}
+
+Result<void, PostError> SoftQp::post_receive(std::span<const RecvWr> requests) {
+  std::errc problem{};
+  std::size_t posted = 0;
+  {
+    const std::lock_guard lock(post_receive_lock_);
+    for (const RecvWr& request : requests) {
+      if (request.sges.size() > init_.capacity.max_recv_sge) problem = std::errc::invalid_argument;
+      if (receive_queue_.full()) problem = std::errc::not_enough_memory;
+      if (problem != std::errc{}) break;
+      copy_sges(request.sges, receive_queue_.vacant_sges());
+      receive_queue_.append(request.wr_id, request.sges.size());
+      ++posted;
+    }
+  }
+  if (flushing_receives()) {
+    want_flush_.store(true);
+    settle();
+  }
+  if (problem != std::errc{}) return failure(PostError{problem, posted});
+  return {};
+}
+
+}  // namespace iwarp::verbs::soft

@@ -1,0 +1,260 @@
+#include <algorithm>
+#include <utility>
+
+#include "soft/qp_link.hpp"
+
+namespace iwarp::verbs::soft {
+namespace {
+
+using rdmap::StreamEvent;
+using tcp_offload::IoStatus;
+
+// How many reads one turn takes before others get theirs.
+constexpr int kReadsPerTurn = 4;
+
+}  // namespace
+
+void SoftQp::drive() {
+  flush();
+  receive();
+}
+
+void SoftQp::flush() {
+  posted_since_drive_.store(0, std::memory_order_relaxed);
+  octets_since_drive_.store(0, std::memory_order_relaxed);
+  if (deferred_.load() || blocked_.load(std::memory_order_relaxed)) {
+    transmit();
+  }
+}
+
+bool SoftQp::receive() {
+  bool drained = false;
+  if (link_.load() != nullptr && reads()) {
+    rx_.try_run([&] {
+      flush_if_wanted();
+      drained = !reads() || receive_some();
+    });
+  }
+  settle();
+  return drained;
+}
+
+// Reads, verifies and places. True once the stream has nothing more for now.
+bool SoftQp::receive_some() {
+  Link& link = *link_.load();
+  Scratch& scratch = Scratch::of_thread();
+  std::size_t have = link.tail_size;  // copied in front of what comes, if anything comes
+  const std::uint64_t whole_before = link.fpdus_received.value();
+  bool restored = false;
+  bool drained = false;
+  for (int turn = 0; turn < kReadsPerTurn && !drained && reads(); ++turn) {
+    if (!init_.host->tail_room() && have == 0) return false;
+    const MutableBytes room(scratch.staging.get() + have, Scratch::kReadSize);
+    const auto got = link.stream.receive(room);
+    if (got.status != IoStatus::kOk) {
+      drained = true;
+      if (got.status == IoStatus::kEndOfStream) end_of_input(have != 0);
+      if (got.status == IoStatus::kLost) {
+        input_ended_.store(true);
+        lost("connection lost: " + got.error.message());
+      }
+      break;
+    }
+    if (!restored && have != 0) std::copy_n(link.tail.get(), have, scratch.staging.get());
+    restored = true;
+    have = take_in(have, got.data);
+    // Fewer than there was room for: asking once more would only cost a system call.
+    drained = got.data.size() < room.size();
+    link.stream.consume(got.data.size());
+  }
+  const bool progress = link.fpdus_received.value() != whole_before;
+  if (restored) keep_tail(ConstBytes(scratch.staging.get(), have), progress);
+  return drained;
+}
+
+// Takes octets that the stream has lent, behind `have` octets of an unfinished FPDU at the start of
+// the staging buffer. Returns how many octets are left there now.
+std::size_t SoftQp::take_in(std::size_t have, MutableBytes data) {
+  Link& link = *link_.load();
+  std::byte* staging = Scratch::of_thread().staging.get();
+  link.octets_received.add(data.size());
+  while (!data.empty()) {
+    // A device lends from its own memory or has filled the place it was offered.
+    const std::size_t piece = std::min(data.size(), Scratch::kReadSize);
+    if (data.data() != staging + have) std::copy_n(data.data(), piece, staging + have);
+    data = data.subspan(piece);
+    const MutableBytes all(staging, have + piece);
+    const std::size_t used = process(all);
+    have = all.size() - used;
+    if (used != 0) std::memmove(staging, staging + used, have);
+  }
+  return have;
+}
+
+// Handles the whole FPDUs at the start of `bytes`; returns how many octets they were.
+std::size_t SoftQp::process(MutableBytes bytes) {
+  Link& link = *link_.load();
+  const std::size_t size = bytes.size();
+  while (!bytes.empty() && !link.discard) {
+    const mpa::Deframed next = link.deframer.next(bytes);
+    if (std::holds_alternative<mpa::NeedMore>(next)) return size - bytes.size();
+    if (const auto* error = std::get_if<mpa::Error>(&next)) {
+      rdmap::Terminate message;
+      message.cause = rdmap::cause_of_llp(mpa::terminate_code(*error));
+      on_fault({message, std::nullopt});
+      break;
+    }
+    const auto& fpdu = std::get<mpa::Fpdu>(next);
+    on_ulpdu(fpdu.ulpdu);
+    bytes = bytes.subspan(fpdu.wire_size);
+  }
+  return size;
+}
+
+void SoftQp::on_ulpdu(ConstBytes ulpdu) {
+  Link& link = *link_.load();
+  link.fpdus_received.add(1);
+  const bool first = !std::exchange(link.first_seen, true);
+  if (first) hold_.store(false);  // RFC 5044 §7.1.2 rule 4: from here on a responder may send
+  const auto event = link.receiver.on_ulpdu(ulpdu);
+  if (!event) return on_fault(event.error());
+  on_event(*event);
+  if (first) on_first_fpdu();
+}
+
+void SoftQp::on_first_fpdu() {
+  Link& link = *link_.load();
+  if (link.mode.role != Role::kResponder) return;
+  want_transmit_.store(true);
+  if (link.mode.agreed.model != mpa::ConnectionModel::kPeerToPeer) return;
+  if (stream_state() != rdmap::StreamState::kOperational) return;  // its first word was the last
+  clear_deadline();
+  notify({ConnectionEvent::Kind::kEstablished, {}, link.mode.info});
+}
+
+void SoftQp::on_event(const rdmap::Event& event) {
+  Link& link = *link_.load();
+  if (const auto* delivered = std::get_if<rdmap::SendDelivered>(&event)) {
+    complete_receive(*delivered);
+  } else if (std::holds_alternative<rdmap::PlacedWrite>(event)) {
+    link.peer_writes.add(1);
+  } else if (std::holds_alternative<rdmap::ReadRequestDelivered>(event)) {
+    link.peer_reads.add(1);
+    want_transmit_.store(true);
+  } else if (std::holds_alternative<rdmap::ReadFinished>(event)) {
+    want_transmit_.store(true);
+  } else if (const auto* terminate = std::get_if<rdmap::Terminate>(&event)) {
+    on_peer_terminate(*terminate);
+  }
+}
+
+void SoftQp::complete_receive(const rdmap::SendDelivered& delivered) {
+  Completion completion;
+  completion.wr_id = delivered.cookie;
+  completion.qp_number = number();
+  completion.opcode = CompletionOpcode::kReceive;
+  completion.byte_length = delivered.length;
+  if (delivered.solicited) completion.flags = CompletionFlags::kSolicited;
+  if (delivered.invalidated) {
+    completion.flags = completion.flags | CompletionFlags::kInvalidated;
+    completion.invalidated = *delivered.invalidated;
+  }
+  link_.load()->receives.add(1);
+  if (!init_.recv_cq->push(completion)) lost("the receive completion queue overran");
+}
+
+void SoftQp::on_fault(const rdmap::Fault& fault) {
+  Link& link = *link_.load();
+  const rdmap::Cause too_long = rdmap::cause_of(ddp::Error::kMessageTooLong);
+  const Status first = fault.local_memory                  ? Status::kLocalProtectionError
+                       : fault.terminate.cause == too_long ? Status::kLocalLengthError
+                                                           : Status::kFlushed;
+  if (fault.in_read_sink) blame_read(link.reads.finished(), Status::kLocalProtectionError);
+  link.discard = true;  // from here on requests may be flushed
+  order_terminate(fault.terminate, rdmap::describe(fault.terminate.cause));
+  flush_receives(fault.in_read_sink ? Status::kFlushed : first);
+}
+
+// The request that a Terminate names failed at the peer; what else is under way nobody knows.
+void SoftQp::on_peer_terminate(const rdmap::Terminate& message) {
+  Link& link = *link_.load();
+  explain(std::string("the peer terminated: ") + rdmap::describe(message.cause));
+  if (message.read_request) {
+    const std::uint32_t first = link.reads.finished();
+    for (std::uint32_t i = 0; i < link.mode.agreed.depths.ord; ++i) {
+      if (link.reads.sink_stag(first + i) == message.read_request->sink_stag) {
+        const bool access = message.cause.type == rdmap::kTypeRemoteProtection;
+        blame_read(first + i, access ? Status::kRemoteAccessError : Status::kRemoteOperationError);
+        break;
+      }
+    }
+  }
+  {
+    const std::lock_guard lock(state_mutex_);
+    terminate_received_ = terminate_info(message);
+  }
+  link.discard = true;  // from here on requests may be flushed
+  apply(StreamEvent::kPeerTerminate);
+}
+
+// The Read with this index is to end with `status`, the others with it as flushed.
+void SoftQp::blame_read(std::uint32_t index, Status status) {
+  failed_read_status_.store(status);
+  failed_read_.store(index + 1U);
+}
+
+void SoftQp::end_of_input(bool inside_fpdu) {
+  Link& link = *link_.load();
+  input_ended_.store(true);
+  init_.send_cq->forget_descriptor(link.stream.descriptor());
+  init_.recv_cq->forget_descriptor(link.stream.descriptor());
+  if (inside_fpdu && !link.discard) return lost("the peer closed the connection inside an FPDU");
+  want_transmit_.store(true);
+  apply(StreamEvent::kPeerFin);
+}
+
+// Keeps the octets of an unfinished FPDU with the queue pair: the staging buffer is the thread's.
+// Its time runs from its first octet; octets that trickle in do not lengthen it.
+void SoftQp::keep_tail(ConstBytes rest, bool progress) {
+  Link& link = *link_.load();
+  if (link.discard) rest = {};
+  const bool fresh = progress || link.tail_size == 0;
+  init_.host->account_tail(static_cast<std::ptrdiff_t>(rest.size()) -
+                           static_cast<std::ptrdiff_t>(link.tail_size));
+  link.tail.reset(rest.empty() ? nullptr : new std::byte[rest.size()]);
+  link.tail_size = rest.size();
+  std::copy(rest.begin(), rest.end(), link.tail.get());
+  if (rest.empty()) {
+    half_fpdu_deadline_.store(0);
+  } else if (fresh) {
+    half_fpdu_deadline_.store(
+        (init_.host->now() + init_.timeouts.half_fpdu).time_since_epoch().count());
+  }
+}
+
+void SoftQp::flush_if_wanted() {
+  if (!want_flush_.exchange(false)) return;
+  flush_receives(Status::kFlushed);
+  want_transmit_.store(true);  // Reads waited for the end of placing
+}
+
+// Completes what is posted, in order: the one that a message had begun to fill first.
+void SoftQp::flush_receives(Status first) {
+  Link* link = link_.load();
+  const auto complete = [this](const rdmap::ReceiveBuffer& buffer, Status status) {
+    Completion completion;
+    completion.wr_id = buffer.cookie;
+    completion.qp_number = number();
+    completion.opcode = CompletionOpcode::kReceive;
+    completion.status = status;
+    init_.recv_cq->push(completion);
+  };
+  if (link != nullptr) {
+    link->discard = true;
+    keep_tail({}, false);
+    if (const auto open = link->receiver.abandon()) complete(*open, first);
+  }
+  while (const auto buffer = receive_queue_.take()) complete(*buffer, Status::kFlushed);
+}
+
+}  // namespace iwarp::verbs::soft

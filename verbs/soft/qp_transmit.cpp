@@ -1,0 +1,343 @@
+#include <algorithm>
+#include <array>
+
+#include "iwarp/mpa/mulpdu.hpp"
+#include "soft/qp_link.hpp"
+
+namespace iwarp::verbs::soft {
+namespace {
+
+using rdmap::StreamEvent;
+using rdmap::StreamState;
+using tcp_offload::IoStatus;
+
+// Up to here copying a payload is cheaper than one more piece in the gather list.
+constexpr std::size_t kCopyUpTo = 2048;
+// What one system call takes: enough to pay for it, little enough to be in the cache still when the
+// kernel copies it.
+constexpr std::size_t kBatchOctets = std::size_t{256} * 1024;
+
+// Markers cut a payload into pieces of 508 octets, so that copying it is cheaper at any length.
+mpa::PayloadUse use_for(std::size_t length, mpa::Markers markers) {
+  return length <= kCopyUpTo || markers == mpa::Markers::kOn ? mpa::PayloadUse::kCopy
+                                                             : mpa::PayloadUse::kReference;
+}
+
+// The Terminate for a Read whose source went away, with the Read Request Header brought to where
+// the response stands (RFC 5040 §4.8). The n-th Read Request had MSN n.
+rdmap::Terminate source_lost(const rdmap::ReadRequest& asked, std::uint32_t position,
+                             std::uint32_t offset, ddp::Error error) {
+  rdmap::Terminate message;
+  message.cause = rdmap::cause_of(rdmap::protection_error(error));
+  const ddp::UntaggedHeader header{ddp::Last::kYes,
+                                   rdmap::encode_control(rdmap::Opcode::kReadRequest),
+                                   0,
+                                   rdmap::kReadRequestQueueNumber,
+                                   Msn{position + 1U},
+                                   MessageOffset{0}};
+  header.encode(message.ddp_header.data());
+  message.ddp_header_size = ddp::kUntaggedHeaderSize;
+  message.segment_length = ddp::kUntaggedHeaderSize + rdmap::ReadRequest::kSize;
+  message.read_request = rdmap::ReadRequest{
+      asked.sink_stag, TaggedOffset{asked.sink_to.value() + offset}, asked.size - offset,
+      asked.source_stag, TaggedOffset{asked.source_to.value() + offset}};
+  return message;
+}
+
+CompletionOpcode completion_of(rdmap::Operation operation) {
+  switch (operation) {
+    case rdmap::Operation::kWrite: return CompletionOpcode::kWrite;
+    case rdmap::Operation::kRead: return CompletionOpcode::kRead;
+    default: return CompletionOpcode::kSend;
+  }
+}
+
+}  // namespace
+
+/// The octets of one segment, in place.
+struct SoftQp::Payload {
+  std::array<ConstBytes, kMaxSges> pieces;
+  std::size_t count = 0;
+  mpa::PayloadUse use = mpa::PayloadUse::kCopy;
+
+  void add(ConstBytes piece) { pieces[count++] = piece; }
+  [[nodiscard]] std::span<const ConstBytes> all() const { return std::span(pieces).first(count); }
+};
+
+void SoftQp::transmit() {
+  tx_.run([this] { transmit_some(); });
+  settle();
+}
+
+void SoftQp::transmit_some() {
+  Link* link = link_.load();
+  deferred_.store(false);
+  if (link == nullptr) {
+    if (flushing()) flush_requests();
+    return;
+  }
+  send_all();
+  retire();
+  if (flushing()) flush_requests();
+  const StreamState state = stream_state();
+  const bool ending = state == StreamState::kClosing || state == StreamState::kTerminating;
+  if (ending && nothing_left_to_send()) apply(StreamEvent::kAllSent, state);
+}
+
+void SoftQp::send_all() {
+  Link& link = *link_.load();
+  const StreamState state = stream_state();
+  if (state == StreamState::kDraining || state == StreamState::kClosed) return;
+  if (state == StreamState::kTerminating) take_terminate();
+  if (hold_.load()) return;
+  blocked_.store(false);
+  while (send_batch()) {
+  }
+  if (!bad_request_ || link.transmitter.terminating()) return;
+  if (blocked_.load()) {
+    bad_request_.reset();  // planned too far ahead: what is before it still has to leave
+  } else {
+    rdmap::Terminate message;
+    message.cause = rdmap::cause_of(rdmap::Error::kLocalCatastrophic);
+    order_terminate(message, "a send request names memory that may not be read");
+  }
+}
+
+void SoftQp::take_terminate() {
+  const std::lock_guard lock(state_mutex_);
+  if (!ordered_terminate_ || hold_.load()) return;
+  link_.load()->transmitter.terminate(*ordered_terminate_);
+  terminate_sent_ = terminate_info(*ordered_terminate_);
+  ordered_terminate_.reset();
+}
+
+// Sends one gathering write. False if there was nothing to send, or the stream takes no more.
+bool SoftQp::send_batch() {
+  Link& link = *link_.load();
+  Scratch& scratch = Scratch::of_thread();
+  scratch.clear();
+  // What is left of a cut FPDU goes alone: if the stream takes no more, planning was for nothing.
+  if (link.unsent_size() != 0) {
+    scratch.gather.reference(ConstBytes(link.unsent).subspan(link.unsent_from));
+  } else {
+    plan(mpa::mulpdu(link.stream.emss(), link.framer.markers()));
+  }
+  if (scratch.gather.size() == 0) {
+    scratch.pins.clear();
+    return false;
+  }
+  const auto sent = link.stream.send(scratch.gather.pieces());
+  commit(sent.accepted);
+  scratch.pins.clear();  // a deregistration may be waiting for them
+  if (sent.status == IoStatus::kOk) return true;
+  if (sent.status == IoStatus::kWouldBlock) {
+    blocked_.store(true);
+    init_.host->want_write(*this);
+  } else {
+    lost("connection lost: " + sent.error.message());
+  }
+  return false;
+}
+
+void SoftQp::plan(std::size_t mulpdu) {
+  Link& link = *link_.load();
+  Scratch& scratch = Scratch::of_thread();
+  const bool only_terminate = stream_state() == StreamState::kTerminating;
+  if (only_terminate && !link.transmitter.terminating()) return;
+  scratch.before = link.transmitter.cursor();
+  scratch.framer_before = link.framer;
+  while (scratch.planned.size() < Scratch::kMaxFpdus && scratch.gather.size() < kBatchOctets) {
+    if (!plan_segment(mulpdu)) break;
+  }
+  link.responses.planned(link.transmitter.cursor().response);
+}
+
+bool SoftQp::plan_segment(std::size_t mulpdu) {
+  Link& link = *link_.load();
+  Scratch& scratch = Scratch::of_thread();
+  const mpa::Markers markers = link.framer.markers();
+  if (!scratch.gather.has_room(mpa::Framer::arena_needed(mulpdu, mulpdu, markers),
+                               mpa::Framer::pieces_needed(kMaxSges, mulpdu, markers))) {
+    return false;
+  }
+  const auto before = link.transmitter.cursor();
+  const auto segment = link.transmitter.next(mulpdu);
+  if (!segment) return false;
+  Payload payload;
+  if (!resolve(*segment, payload)) {
+    link.transmitter.rewind(before);
+    return false;
+  }
+  link.framer.frame(segment->header_bytes(), payload.all(), payload.use, scratch.gather);
+  scratch.planned.push_back(
+      {scratch.gather.size(), link.transmitter.cursor(), link.framer, segment->position,
+       segment->source == rdmap::Source::kRequest && segment->last == ddp::Last::kYes});
+  return true;
+}
+
+bool SoftQp::resolve(const rdmap::OutgoingSegment& segment, Payload& payload) {
+  switch (segment.source) {
+    case rdmap::Source::kNone: return true;
+    case rdmap::Source::kRequest: return resolve_request(segment, payload);
+    case rdmap::Source::kResponse: return resolve_response(segment, payload);
+    case rdmap::Source::kTerminate:
+      payload.add(link_.load()->transmitter.terminate_bytes());
+      return true;
+  }
+  return true;
+}
+
+bool SoftQp::resolve_request(const rdmap::OutgoingSegment& segment, Payload& payload) {
+  if (segment.length == 0) return true;
+  payload.use = use_for(segment.length, link_.load()->framer.markers());
+  if (send_queue_.at(segment.position).payload_in == rdmap::PayloadIn::kInline) {
+    payload.add(send_queue_.inline_data(segment.position).subspan(segment.offset, segment.length));
+    return true;
+  }
+  std::uint64_t skip = segment.offset;
+  std::uint64_t left = segment.length;
+  for (const ddp::Sge& sge : send_queue_.sges(segment.position)) {
+    if (left == 0) break;
+    if (skip >= sge.length) {
+      skip -= sge.length;
+      continue;
+    }
+    const std::uint64_t size = std::min<std::uint64_t>(sge.length - skip, left);
+    auto pin = init_.host->stags().pin(sge.lkey, init_.pd->id(), ddp::Rights::kNone,
+                                       TaggedOffset{sge.address + skip}, size);
+    if (!pin) {
+      bad_request_ = segment.position;
+      return false;
+    }
+    payload.add({pin->memory(), static_cast<std::size_t>(size)});
+    Scratch::of_thread().pins.push_back(std::move(*pin));
+    left -= size;
+    skip = 0;
+  }
+  return true;
+}
+
+// A program may change what a peer reads while it is read: a CRC has to be that of a copy.
+bool SoftQp::resolve_response(const rdmap::OutgoingSegment& segment, Payload& payload) {
+  if (segment.length == 0) return true;
+  const rdmap::ReadRequest& asked = link_.load()->responses.at(segment.position);
+  auto pin = init_.host->stags().pin(asked.source_stag, init_.pd->id(), ddp::Rights::kRemoteRead,
+                                     TaggedOffset{asked.source_to.value() + segment.offset},
+                                     segment.length);
+  if (!pin) {
+    const auto message = source_lost(asked, segment.position, segment.offset, pin.error());
+    order_terminate(message, rdmap::describe(message.cause));
+    return false;
+  }
+  const mpa::Framer& framer = link_.load()->framer;
+  payload.use = framer.crc() == mpa::Crc::kOn ? mpa::PayloadUse::kCopy
+                                              : use_for(segment.length, framer.markers());
+  payload.add({pin->memory(), segment.length});
+  Scratch::of_thread().pins.push_back(std::move(*pin));
+  return true;
+}
+
+// Brings the stream's position to what was accepted. The rest of an FPDU that was cut is copied:
+// its CRC has been computed, so its octets must not change nor go away with their registration.
+void SoftQp::commit(std::size_t accepted) {
+  Link& link = *link_.load();
+  Scratch& scratch = Scratch::of_thread();
+  const std::uint64_t start = link.accepted;
+  link.accepted += accepted;
+  link.octets_sent.add(accepted);
+  if (scratch.planned.empty()) {
+    link.unsent_from += accepted;
+    if (link.unsent_size() == 0) link.drop_unsent();
+    return;
+  }
+  std::size_t begun = 0;  // FPDUs of which at least one octet was accepted
+  std::size_t end = 0;    // where the last of them ends
+  for (const PlannedFpdu& fpdu : scratch.planned) {
+    if (end >= accepted) break;
+    if (fpdu.closes_request) send_queue_.at(fpdu.request).end_offset = start + fpdu.end;
+    end = fpdu.end;
+    ++begun;
+  }
+  link.fpdus_sent.add(begun);
+  link.transmitter.rewind(begun == 0 ? scratch.before : scratch.planned[begun - 1].cursor);
+  link.framer = begun == 0 ? scratch.framer_before : scratch.planned[begun - 1].framer;
+  link.responses.planned(link.transmitter.cursor().response);
+  link.responses.retire(link.transmitter.cursor().response);
+  if (end > accepted) {
+    link.unsent.resize(end - accepted);
+    scratch.gather.extract(accepted, link.unsent);
+  }
+  if (link.stream.released() < link.accepted) link.hold(scratch);
+}
+
+// Completes what is done, oldest first (RFC 5040 §5.5 rule 15).
+void SoftQp::retire() {
+  Link& link = *link_.load();
+  const std::uint64_t released = link.stream.released();
+  link.let_go(released);
+  while (issued(send_queue_.head())) {
+    const rdmap::Request& request = send_queue_.at(send_queue_.head());
+    if (request.operation == rdmap::Operation::kRead) {
+      const std::uint32_t ahead = link.reads.finished() - request.read_index;
+      if (ahead == 0 || ahead > UINT32_MAX / 2) return;
+    } else if (released < request.end_offset) {
+      return;
+    }
+    complete_head(Status::kSuccess);
+  }
+}
+
+void SoftQp::complete_head(Status status) {
+  const rdmap::Request& request = send_queue_.at(send_queue_.head());
+  Completion completion;
+  completion.wr_id = request.cookie;
+  completion.qp_number = number();
+  completion.status = status;
+  completion.opcode = completion_of(request.operation);
+  completion.byte_length = request.length;
+  const bool report = request.report || status != Status::kSuccess;
+  if (status == Status::kSuccess) link_.load()->count(request.operation);
+  send_queue_.retire();
+  if (report && !init_.send_cq->push(completion)) lost("the send completion queue overran");
+}
+
+void SoftQp::flush_requests() {
+  while (send_queue_.head() != send_queue_.tail()) {
+    const std::uint32_t position = send_queue_.head();
+    const rdmap::Request& request = send_queue_.at(position);
+    Status status = Status::kFlushed;
+    if (bad_request_ == position) status = Status::kLocalProtectionError;
+    if (request.operation == rdmap::Operation::kRead && issued(position)) {
+      // Its memory is the program's again only when no response is placed any more.
+      if (!link_.load()->discard.load() && !input_ended_.load()) return;
+      if (request.read_index + 1U == failed_read_.load()) status = failed_read_status_.load();
+    }
+    complete_head(status);
+  }
+}
+
+// Whether the request at `position` has left. What was flushed is ahead of what has left.
+bool SoftQp::issued(std::uint32_t position) const {
+  const Link* link = link_.load();
+  if (link == nullptr) return false;
+  const std::uint32_t ahead = link->transmitter.cursor().request - position;
+  return ahead != 0 && ahead <= UINT32_MAX / 2;
+}
+
+bool SoftQp::nothing_left_to_send() {
+  Link& link = *link_.load();
+  if (hold_.load()) return true;
+  if (link.unsent_size() != 0) return false;
+  const auto cursor = link.transmitter.cursor();
+  if (stream_state() == StreamState::kTerminating) {
+    const std::lock_guard lock(state_mutex_);
+    return !ordered_terminate_ && (!link.transmitter.terminating() || cursor.terminated);
+  }
+  if (!input_ended_.load() && send_queue_.head() != send_queue_.tail()) return false;
+  // With the peer's half ended no response will come: what waits for one never leaves.
+  const bool more = link.transmitter.next(mpa::kMinMulpdu).has_value();
+  link.transmitter.rewind(cursor);
+  return !more;
+}
+
+}  // namespace iwarp::verbs::soft

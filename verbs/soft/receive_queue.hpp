@@ -1,0 +1,42 @@
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <optional>
+
+#include "iwarp/rdmap/receiver.hpp"
+
+namespace iwarp::verbs::soft {
+
+/// A ring of posted receives. One thread at a time posts, one at a time takes; the two may run at
+/// once. At most one is taken and not given back.
+class ReceiveQueue final : public rdmap::ReceiveSource {
+ public:
+  ReceiveQueue(std::uint32_t depth, std::uint32_t max_sges);
+
+  // The posting side.
+  [[nodiscard]] bool full() const;
+  /// Room for the scatter list of the next receive. Precondition: !full().
+  std::span<ddp::Sge> vacant_sges();
+  void append(std::uint64_t cookie, std::size_t sge_count);
+
+  // The taking side.
+  /// The list of the one taken before may be overwritten from now on.
+  std::optional<rdmap::ReceiveBuffer> take() override;
+
+ private:
+  struct Entry {
+    std::uint64_t cookie = 0;
+    std::uint64_t length = 0;
+    std::size_t sge_count = 0;
+  };
+
+  std::uint32_t depth_, mask_, max_sges_;
+  std::unique_ptr<Entry[]> entries_;
+  std::unique_ptr<ddp::Sge[]> sges_;
+  std::uint32_t taken_ = 0;
+  alignas(64) std::atomic<std::uint32_t> head_{0};  // places before it are free
+  alignas(64) std::atomic<std::uint32_t> tail_{0};
+};
+
+}  // namespace iwarp::verbs::soft

@@ -1,0 +1,55 @@
+#include "soft/runtime.hpp"
+
+namespace iwarp::verbs::soft {
+
+Runtime::Runtime()
+    : work_(context_.get_executor()),
+      device_(context_),
+      registry_(std::make_shared<MemoryRegistry>()) {}
+
+std::shared_ptr<Runtime> Runtime::make() {
+  return {new Runtime, [](Runtime* runtime) {
+            if (!runtime->on_own_thread()) {
+              delete runtime;
+              return;
+            }
+            std::thread([runtime] { delete runtime; }).detach();
+          }};
+}
+
+Runtime::~Runtime() {
+  context_.stop();
+  if (executor_.joinable()) executor_.join();
+}
+
+bool Runtime::on_own_thread() const {
+  return engine_.is_own_thread() || std::this_thread::get_id() == executor_.get_id();
+}
+
+tcp_offload::KernelDevice& Runtime::device() {
+  std::call_once(started_, [this] { executor_ = std::thread([this] { context_.run(); }); });
+  return device_;
+}
+
+void Runtime::post(std::function<void()> task) { device().post(std::move(task)); }
+
+void Runtime::report(AsyncEvent event) {
+  {
+    const std::lock_guard lock(events_mutex_);
+    if (events_.size() == kMostAsyncEvents) events_.pop_front();
+    events_.push_back(std::move(event));
+  }
+  events_changed_.notify_one();
+}
+
+std::optional<AsyncEvent> Runtime::wait_async_event(std::chrono::milliseconds timeout) {
+  std::unique_lock lock(events_mutex_);
+  if (!events_changed_.wait_for(lock, timeout, [this] { return !events_.empty(); })) {
+    return std::nullopt;
+  }
+  AsyncEvent event = std::move(events_.front());
+  events_.pop_front();
+  return event;
+}
+
+}  // namespace iwarp::verbs::soft

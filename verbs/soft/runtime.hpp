@@ -1,0 +1,69 @@
+#pragma once
+
+#include <boost/asio/executor_work_guard.hpp>
+#include <boost/asio/io_context.hpp>
+#include <condition_variable>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <thread>
+
+#include "iwarp/tcp_offload/kernel_device.hpp"
+#include "soft/engine.hpp"
+#include "soft/host.hpp"
+#include "soft/memory_registry.hpp"
+
+namespace iwarp::verbs::soft {
+
+/// What the software provider runs on: the kernel stream device with its executor thread for
+/// set-up and news, the engine thread for sockets in RDMA mode, and the table of STags. Both
+/// threads start when they are first needed. Lives as long as anything made from it.
+class Runtime final : public Host {
+ public:
+  /// The last owner may be one of the runtime's own threads; it is then destroyed by another.
+  static std::shared_ptr<Runtime> make();
+  ~Runtime() override;
+
+  /// The stream device; its executor runs from the first call on.
+  tcp_offload::KernelDevice& device();
+  [[nodiscard]] const std::shared_ptr<MemoryRegistry>& registry() const { return registry_; }
+  std::optional<AsyncEvent> wait_async_event(std::chrono::milliseconds timeout);
+
+  ddp::StagTable& stags() override { return registry_->table(); }
+  [[nodiscard]] std::chrono::steady_clock::time_point now() const override {
+    return std::chrono::steady_clock::now();
+  }
+  void post(std::function<void()> task) override;
+  void report(AsyncEvent event) override;
+  void add(SoftQp& qp) override { engine_.add(qp); }
+  void remove(SoftQp& qp) override { engine_.remove(qp); }
+  void want_write(SoftQp& qp) override { engine_.want_write(qp); }
+  void stop_lease(SoftCq& cq) override { engine_.stop_lease(cq); }
+  void see_off(ClosingStream closing) override { engine_.see_off(std::move(closing)); }
+  void account_tail(std::ptrdiff_t octets) override { tails_.fetch_add(octets); }
+  [[nodiscard]] bool tail_room() const override { return tails_.load() < kMostTails; }
+
+ private:
+  // Half-received FPDUs of all connections together.
+  static constexpr std::ptrdiff_t kMostTails = std::ptrdiff_t{64} * 1024 * 1024;
+  static constexpr std::size_t kMostAsyncEvents = 1024;
+
+  Runtime();
+  [[nodiscard]] bool on_own_thread() const;
+
+  boost::asio::io_context context_{1};
+  boost::asio::executor_work_guard<boost::asio::io_context::executor_type> work_;
+  tcp_offload::KernelDevice device_;
+  std::shared_ptr<MemoryRegistry> registry_;
+  std::atomic<std::ptrdiff_t> tails_{0};
+
+  std::mutex events_mutex_;
+  std::condition_variable events_changed_;
+  std::deque<AsyncEvent> events_;
+
+  Engine engine_;
+  std::once_flag started_;
+  std::thread executor_;
+};
+
+}  // namespace iwarp::verbs::soft

@@ -1,0 +1,199 @@
+#include "soft/soft_cq.hpp"
+
+#include <algorithm>
+#include <array>
+#include <functional>
+#include <utility>
+
+#include "soft/soft_qp.hpp"
+
+namespace iwarp::verbs::soft {
+namespace {
+
+// No socket has this token: QPs use their own address.
+constexpr std::uint64_t kWakeToken = 0;
+
+std::uint64_t token_of(const SoftQp& qp) { return reinterpret_cast<std::uintptr_t>(&qp); }
+
+}  // namespace
+
+SoftCq::SoftCq(std::shared_ptr<Host> host, std::uint32_t depth, std::uint32_t number)
+    : host_(std::move(host)), depth_(depth), number_(number), ring_(new Completion[depth]) {}
+
+bool SoftCq::fires(const Completion& completion) {
+  const Armed armed = armed_.load();
+  if (armed == Armed::kNo) return false;
+  const bool solicited =
+      completion.status != Status::kSuccess || has(completion.flags, CompletionFlags::kSolicited);
+  if (armed == Armed::kSolicited && !solicited) return false;
+  armed_.store(Armed::kNo);
+  return true;
+}
+
+bool SoftCq::push(const Completion& completion) {
+  bool fire = false;
+  bool taken = true;
+  bool first_overrun = false;
+  {
+    const std::lock_guard lock(ring_lock_);
+    const std::uint32_t count = count_.load(std::memory_order_relaxed);
+    if (count == depth_ || overrun_) {
+      first_overrun = !std::exchange(overrun_, true);
+      taken = false;
+    } else {
+      ring_[(head_ + count) % depth_] = completion;
+      count_.store(count + 1U);
+      fire = fires(completion);
+    }
+  }
+  if (first_overrun) {
+    host_->report({AsyncEvent::Kind::kCqOverrun, number_,
+                   "completion queue " + std::to_string(number_) + " overran its " +
+                       std::to_string(depth_) + " entries"});
+  }
+  if (fire) raise_event();
+  if (waiters_.load() != 0) wake_waiter();
+  return taken;
+}
+
+void SoftCq::wake_waiter() {
+  const std::lock_guard lock(lazy_mutex_);
+  if (wake_) wake_->raise();
+}
+
+std::size_t SoftCq::pop(std::span<Completion> into) {
+  if (empty()) return 0;
+  const std::lock_guard lock(ring_lock_);
+  const std::uint32_t count = count_.load(std::memory_order_relaxed);
+  const auto taken = static_cast<std::uint32_t>(std::min<std::size_t>(count, into.size()));
+  for (std::uint32_t i = 0; i < taken; ++i) {
+    into[i] = ring_[head_];
+    if (++head_ == depth_) head_ = 0;
+  }
+  count_.store(count - taken);
+  return taken;
+}
+
+std::size_t SoftCq::poll(std::span<Completion> into) {
+  std::size_t taken = pop(into);
+  if (taken == into.size()) {
+    // One that sleeps may have been woken for what is left, and have found it taken in hand.
+    if (waiters_.load() != 0 && !empty()) wake_waiter();
+    return taken;
+  }
+  sign_.fetch_add(1);
+  if (attached_count_.load() == 0) return taken;
+  drive();
+  return taken + pop(into.subspan(taken));
+}
+
+// One thread drives at a time; others find what it completes in the ring.
+void SoftCq::drive() {
+  if (!polls_all()) return drive_ready(std::chrono::milliseconds(0));
+  const std::unique_lock lock(drive_mutex_, std::try_to_lock);
+  if (!lock.owns_lock()) return;
+  for (SoftQp* qp : attached_) qp->drive();
+}
+
+void SoftCq::drive_ready(std::chrono::milliseconds timeout) {
+  std::array<tcp_offload::Ready, 32> ready;
+  const std::size_t count = sockets().wait(ready, timeout);
+  const std::lock_guard lock(drive_mutex_);
+  for (const tcp_offload::Ready& one : std::span(ready).first(count)) {
+    if (one.token == kWakeToken) {
+      wake_->clear();
+      continue;
+    }
+    const auto at = std::lower_bound(
+        attached_.begin(), attached_.end(), one.token,
+        [](const SoftQp* qp, std::uint64_t token) { return token_of(*qp) < token; });
+    // What the set reported may have been detached since.
+    if (at != attached_.end() && token_of(**at) == one.token) (*at)->drive();
+  }
+}
+
+bool SoftCq::wait(std::chrono::milliseconds timeout) {
+  if (!empty()) return true;
+  const auto deadline = host_->now() + timeout;
+  sockets();  // made before waiters_ says that somebody may sleep on them
+  waiters_.fetch_add(1);
+  flush();
+  for (bool late = false; empty() && !late;) {
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - host_->now());
+    late = left.count() <= 0;
+    drive_ready(std::max(left, std::chrono::milliseconds(0)));
+  }
+  waiters_.fetch_sub(1);
+  return !empty();
+}
+
+// Sends what was left for the poller: it is about to sleep.
+void SoftCq::flush() {
+  const std::lock_guard lock(drive_mutex_);
+  for (SoftQp* qp : attached_) qp->flush();
+}
+
+void SoftCq::arm(provider::Arm what) {
+  const Armed wanted = what == provider::Arm::kAny ? Armed::kAny : Armed::kSolicited;
+  events();
+  {
+    const std::lock_guard lock(ring_lock_);
+    // Arming for any is the stronger of the two.
+    if (armed_.load() != Armed::kAny) armed_.store(wanted);
+  }
+  host_->stop_lease(*this);
+}
+
+void SoftCq::raise_event() { events().raise(); }
+int SoftCq::event_descriptor() { return events().descriptor(); }
+bool SoftCq::take_event() { return events().take(); }
+
+tcp_offload::EventCount& SoftCq::events() {
+  if (auto* made = events_.load()) return *made;
+  const std::lock_guard lock(lazy_mutex_);
+  if (!events_owner_) events_owner_ = std::make_unique<tcp_offload::EventCount>();
+  events_.store(events_owner_.get());
+  return *events_owner_;
+}
+
+tcp_offload::ReadinessSet& SoftCq::sockets() {
+  if (auto* made = sockets_.load()) return *made;
+  const std::lock_guard drive_lock(drive_mutex_);
+  const std::lock_guard lock(lazy_mutex_);
+  if (sockets_owner_) return *sockets_owner_;
+  auto made = std::make_unique<tcp_offload::ReadinessSet>(tcp_offload::Repeat::kLevel);
+  wake_ = std::make_unique<tcp_offload::EventCount>();
+  made->add(wake_->descriptor(), kWakeToken, {true, false});
+  for (const SoftQp* qp : attached_) made->add(qp->descriptor(), token_of(*qp), {true, false});
+  sockets_owner_ = std::move(made);
+  sockets_.store(sockets_owner_.get());
+  return *sockets_owner_;
+}
+
+void SoftCq::attach(SoftQp& qp) {
+  const std::lock_guard lock(drive_mutex_);
+  const auto place = std::lower_bound(attached_.begin(), attached_.end(), &qp, std::less<>());
+  if (place != attached_.end() && *place == &qp) return;  // both of its queues are this one
+  attached_.insert(place, &qp);
+  attached_count_.store(attached_.size());
+  if (auto* set = sockets_.load()) set->add(qp.descriptor(), token_of(qp), {true, false});
+  // From now on a poll looks at ready sockets only: what was left for it leaves here.
+  if (attached_.size() == kPollAll + 1) {
+    for (SoftQp* each : attached_) each->flush();
+  }
+}
+
+void SoftCq::detach(SoftQp& qp) {
+  const std::lock_guard lock(drive_mutex_);
+  const auto gone = std::remove(attached_.begin(), attached_.end(), &qp);
+  if (gone == attached_.end()) return;
+  attached_.erase(gone, attached_.end());
+  attached_count_.store(attached_.size());
+  forget_descriptor(qp.descriptor());
+}
+
+void SoftCq::forget_descriptor(int descriptor) {
+  if (auto* set = sockets_.load()) set->remove(descriptor);
+}
+
+}  // namespace iwarp::verbs::soft

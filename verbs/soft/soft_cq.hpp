@@ -1,0 +1,89 @@
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "iwarp/tcp_offload/readiness.hpp"
+#include "iwarp/verbs/provider.hpp"
+#include "soft/host.hpp"
+#include "soft/spin_lock.hpp"
+
+namespace iwarp::verbs::soft {
+
+/// A completion queue, and the lease of whoever polls it on the sockets behind it.
+///
+/// A poll that finds less than it asked for drives the sockets of the queue pairs attached here and
+/// counts as a sign of life (`lease_sign`). The engine leaves sockets to a queue whose sign moves.
+/// A poll that is satisfied from the ring is no sign: a program may poll once per message and spin
+/// on memory in between.
+class SoftCq final : public provider::Cq {
+ public:
+  SoftCq(std::shared_ptr<Host> host, std::uint32_t depth, std::uint32_t number);
+
+  std::size_t poll(std::span<Completion> into) override;
+  void arm(provider::Arm what) override;
+  bool wait(std::chrono::milliseconds timeout) override;
+  [[nodiscard]] int event_descriptor() override;
+  bool take_event() override;
+  [[nodiscard]] std::uint32_t capacity() const override { return depth_; }
+  [[nodiscard]] std::uint32_t number() const override { return number_; }
+
+  /// Adds a completion. False if the queue is full: it has overrun, and takes nothing any more.
+  bool push(const Completion& completion);
+
+  void attach(SoftQp& qp);
+  /// Returns when no poller is inside `qp` on behalf of this queue.
+  void detach(SoftQp& qp);
+  /// Stops waiting on a socket that has ended.
+  void forget_descriptor(int descriptor);
+
+  // For the engine.
+  [[nodiscard]] std::uint32_t lease_sign() const { return sign_.load(); }
+  [[nodiscard]] bool has_waiter() const { return waiters_.load() != 0; }
+  [[nodiscard]] bool armed() const { return armed_.load() != Armed::kNo; }
+  /// Whether its queue pairs are few enough for a poll to look at each.
+  [[nodiscard]] bool polls_all() const { return attached_count_.load() <= kPollAll; }
+
+ private:
+  enum class Armed : std::uint8_t { kNo, kSolicited, kAny };
+  static constexpr std::size_t kPollAll = 16;
+
+  std::size_t pop(std::span<Completion> into);
+  [[nodiscard]] bool empty() const { return count_.load() == 0; }
+  void drive();
+  void flush();
+  void drive_ready(std::chrono::milliseconds timeout);
+  bool fires(const Completion& completion);
+  void raise_event();
+  void wake_waiter();
+  tcp_offload::ReadinessSet& sockets();
+  tcp_offload::EventCount& events();
+
+  std::shared_ptr<Host> host_;
+  const std::uint32_t depth_, number_;
+
+  SpinLock ring_lock_;
+  std::unique_ptr<Completion[]> ring_;
+  std::uint32_t head_ = 0;
+  std::atomic<std::uint32_t> count_{0};
+  bool overrun_ = false;
+
+  std::atomic<Armed> armed_{Armed::kNo};
+  std::atomic<std::uint32_t> sign_{0};
+  std::atomic<std::uint32_t> waiters_{0};
+
+  std::mutex drive_mutex_;         // held while a poller drives; guards attached_
+  std::vector<SoftQp*> attached_;  // by address
+  std::atomic<std::size_t> attached_count_{0};
+
+  std::mutex lazy_mutex_;
+  std::unique_ptr<tcp_offload::ReadinessSet> sockets_owner_;  // once somebody waits, or many QPs
+  std::atomic<tcp_offload::ReadinessSet*> sockets_{nullptr};
+  std::unique_ptr<tcp_offload::EventCount> wake_;  // ends a wait() for completions made elsewhere
+  std::unique_ptr<tcp_offload::EventCount> events_owner_;
+  std::atomic<tcp_offload::EventCount*> events_{nullptr};
+};
+
+}  // namespace iwarp::verbs::soft

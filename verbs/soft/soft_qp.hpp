@@ -1,0 +1,214 @@
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <optional>
+
+#include "iwarp/mpa/deframer.hpp"
+#include "iwarp/mpa/framer.hpp"
+#include "iwarp/rdmap/receiver.hpp"
+#include "iwarp/rdmap/stream_state.hpp"
+#include "iwarp/rdmap/transmitter.hpp"
+#include "iwarp/verbs/provider.hpp"
+#include "soft/handoff_lock.hpp"
+#include "soft/host.hpp"
+#include "soft/memory_registry.hpp"
+#include "soft/receive_queue.hpp"
+#include "soft/scratch.hpp"
+#include "soft/soft_cq.hpp"
+#include "soft/startup.hpp"
+
+namespace iwarp::verbs::soft {
+
+/// A counter that one thread at a time advances and any thread reads.
+class Counter {
+ public:
+  void add(std::uint64_t n) {
+    value_.store(value_.load(std::memory_order_relaxed) + n, std::memory_order_relaxed);
+  }
+  [[nodiscard]] std::uint64_t value() const { return value_.load(std::memory_order_relaxed); }
+
+ private:
+  std::atomic<std::uint64_t> value_{0};
+};
+
+/// The most elements of a gather or scatter list.
+inline constexpr std::uint32_t kMaxSges = 16;
+
+/// The time-outs of a connection in RDMA mode.
+struct QpTimeouts {
+  std::chrono::milliseconds first_fpdu{10'000};  ///< Responder: until the RTR indication.
+  std::chrono::milliseconds half_fpdu{10'000};   ///< From an FPDU's first octet to its last.
+  std::chrono::milliseconds closing{10'000};     ///< To send what was posted.
+  std::chrono::milliseconds draining{5'000};     ///< From our FIN to the peer's.
+};
+
+/// A queue pair of the software provider: the protocol cores between a stream and the queues.
+///
+/// It has two halves, each run by one thread at a time, whichever comes: the receive half reads the
+/// stream, places and completes receives; the transmit half sends, and completes send requests.
+/// What the receive half wants sent it leaves to the transmit half and asks for it when it has left
+/// (settle()); neither half ever waits for the other, for a completion queue or for the program.
+/// Files: soft_qp.cpp life and state, qp_post.cpp posting, qp_receive.cpp and qp_transmit.cpp the
+/// halves.
+class SoftQp final : public provider::Qp,
+                     public ResponderQp,
+                     public std::enable_shared_from_this<SoftQp> {
+ public:
+  struct Init {
+    std::shared_ptr<Host> host;
+    tcp_offload::Device* device = nullptr;  ///< For connect(); may be null.
+    std::shared_ptr<SoftPd> pd;
+    std::shared_ptr<SoftCq> send_cq, recv_cq;
+    QpCapacity capacity;
+    Signaling signaling = Signaling::kPerRequest;
+    ConnectionHandler on_event;
+    std::uint32_t number = 0;
+    QpTimeouts timeouts;
+  };
+  explicit SoftQp(Init init);
+  ~SoftQp() override;
+  SoftQp(const SoftQp&) = delete;
+  SoftQp& operator=(const SoftQp&) = delete;
+
+  // provider::Qp
+  Result<void, PostError> post_send(std::span<const SendWr> requests) override;
+  Result<void, PostError> post_receive(std::span<const RecvWr> requests) override;
+  Outcome<void> connect(const Endpoint& to, const ConnectOptions& options) override;
+  void disconnect() override;
+  void abort() override;
+  [[nodiscard]] QpState state() const override;
+  [[nodiscard]] std::uint32_t number() const override { return init_.number; }
+  [[nodiscard]] QpCapacity capacity() const override { return init_.capacity; }
+  [[nodiscard]] QpCounters counters() const override;
+  [[nodiscard]] std::optional<TerminateInfo> terminate_sent() const override;
+  [[nodiscard]] std::optional<TerminateInfo> terminate_received() const override;
+
+  // ResponderQp
+  bool begin_startup() override;
+  void finish_startup(StartupResult result) override;
+
+  // For those who drive.
+  /// A poller's turn: sends what was left for it, receives what is there.
+  void drive();
+  /// The sending part of a poller's turn.
+  void flush();
+  /// The engine's turn to receive; a bounded amount. False if there may be more.
+  bool receive();
+  /// Sends what may be sent.
+  void transmit();
+  /// Looks at the time-outs. True while one is running.
+  bool check_deadlines();
+  [[nodiscard]] int descriptor() const;
+  /// Whether anything can still come in.
+  [[nodiscard]] bool reads() const { return !input_ended_.load(); }
+  /// Whether the socket took less than it was offered.
+  [[nodiscard]] bool blocked() const { return blocked_.load(); }
+  [[nodiscard]] SoftCq& send_cq() const { return *init_.send_cq; }
+  [[nodiscard]] SoftCq& recv_cq() const { return *init_.recv_cq; }
+  /// Whether each poll of either queue looks at this queue pair, ready or not.
+  [[nodiscard]] bool polled_each_time() const {
+    return init_.send_cq->polls_all() && init_.recv_cq->polls_all();
+  }
+  /// Whether a poller has the socket; the engine says so.
+  void set_leased(bool leased) { leased_.store(leased); }
+  [[nodiscard]] bool leased() const { return leased_.load(); }
+
+ private:
+  struct Link;
+  using Clock = std::chrono::steady_clock;
+
+  // soft_qp.cpp: life and state.
+  void enter_rdma_mode(RdmaMode mode);
+  bool fail_startup(const Error& error);
+  /// With `only_in`: nothing, if the stream has left that state meanwhile.
+  void apply(rdmap::StreamEvent event, std::optional<rdmap::StreamState> only_in = std::nullopt);
+  void lost(const std::string& reason);
+  void enter(rdmap::StreamState state);
+  void finish_close();
+  void notify(ConnectionEvent event);
+  void settle();
+  void set_deadline(std::chrono::milliseconds from_now);
+  void clear_deadline() { deadline_.store(0); }
+  [[nodiscard]] rdmap::StreamState stream_state() const { return stream_state_.load(); }
+  [[nodiscard]] bool flushing() const;
+  [[nodiscard]] bool flushing_receives() const;
+  void explain(const std::string& reason);
+  void order_terminate(const rdmap::Terminate& message, const char* reason);
+
+  // qp_post.cpp.
+  [[nodiscard]] std::errc check(const SendWr& request) const;
+  [[nodiscard]] bool reads_allowed() const;
+  void append(const SendWr& request);
+  [[nodiscard]] bool may_defer(std::size_t octets);
+
+  // qp_receive.cpp: under rx_.
+  void flush_if_wanted();
+  bool receive_some();
+  std::size_t take_in(std::size_t have, MutableBytes data);
+  std::size_t process(MutableBytes bytes);
+  void on_ulpdu(ConstBytes ulpdu);
+  void on_event(const rdmap::Event& event);
+  void on_fault(const rdmap::Fault& fault);
+  void on_peer_terminate(const rdmap::Terminate& message);
+  void on_first_fpdu();
+  void blame_read(std::uint32_t index, Status status);
+  void end_of_input(bool inside_fpdu);
+  void keep_tail(ConstBytes rest, bool progress);
+  void flush_receives(Status first);
+  void complete_receive(const rdmap::SendDelivered& delivered);
+
+  // qp_transmit.cpp: under tx_.
+  void transmit_some();
+  void send_all();
+  bool send_batch();
+  void plan(std::size_t mulpdu);
+  bool plan_segment(std::size_t mulpdu);
+  struct Payload;
+  bool resolve(const rdmap::OutgoingSegment& segment, Payload& payload);
+  bool resolve_request(const rdmap::OutgoingSegment& segment, Payload& payload);
+  bool resolve_response(const rdmap::OutgoingSegment& segment, Payload& payload);
+  void commit(std::size_t accepted);
+  void retire();
+  void flush_requests();
+  void complete_head(Status status);
+  void take_terminate();
+  [[nodiscard]] bool issued(std::uint32_t position) const;
+  [[nodiscard]] bool nothing_left_to_send();
+
+  Init init_;
+  rdmap::SendQueue send_queue_;
+  ReceiveQueue receive_queue_;
+  SpinLock post_send_lock_, post_receive_lock_;
+
+  std::unique_ptr<Link> owned_link_;
+  std::atomic<Link*> link_{nullptr};
+  std::atomic<rdmap::StreamState> stream_state_{rdmap::StreamState::kIdle};
+  std::atomic<bool> connecting_{false};
+  std::unique_ptr<Startup> startup_;  // guarded by state_mutex_
+  mutable std::mutex state_mutex_;
+  std::string reason_;  // why it ended; guarded by state_mutex_
+  std::optional<TerminateInfo> terminate_sent_, terminate_received_;  // likewise
+  std::optional<rdmap::Terminate> ordered_terminate_;  // likewise; taken by the transmit half
+  bool graceful_ = true;                               // likewise
+
+  HandoffLock rx_;
+  HandoffLock tx_;
+  std::atomic<bool> want_transmit_{false};  // set inside a half, done by settle()
+  std::atomic<bool> want_flush_{false};
+  std::atomic<bool> hold_{false};  // a responder that has seen no FPDU
+  std::atomic<bool> blocked_{false};
+  std::atomic<bool> input_ended_{false};
+  std::atomic<bool> leased_{false};
+  std::atomic<bool> deferred_{false};  // posted, but left for the poller to send
+  std::atomic<std::uint32_t> posted_since_drive_{0};
+  std::atomic<std::size_t> octets_since_drive_{0};
+  std::atomic<Clock::rep> deadline_{0};  // 0: none
+  std::atomic<Clock::rep> half_fpdu_deadline_{0};
+  std::atomic<std::uint32_t> failed_read_{0};  // index + 1 of the Read that ended the stream
+  std::atomic<Status> failed_read_status_{Status::kRemoteAccessError};
+  std::optional<std::uint32_t> bad_request_;  // its memory could not be read; under tx_
+};
+
+}  // namespace iwarp::verbs::soft

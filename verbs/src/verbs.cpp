@@ -1,0 +1,140 @@
+#include "iwarp/verbs/verbs.hpp"
+
+#include <algorithm>
+#include <deque>
+
+#include "event_box.hpp"
+
+namespace iwarp::verbs {
+namespace {
+
+// What the outcome of a start-up may take beyond its own time-out: the way to this thread.
+constexpr std::chrono::milliseconds kGrace = std::chrono::seconds(1);
+
+Outcome<ConnectionInfo> await(provider::Qp& qp, std::optional<Outcome<ConnectionInfo>> outcome) {
+  if (outcome) return std::move(*outcome);
+  qp.abort();
+  return fail(std::errc::timed_out, "the connection was not established in time");
+}
+
+}  // namespace
+
+RemoteBuffer MemoryRegion::remote(std::size_t offset, std::uint64_t length) const {
+  return {rkey(), reinterpret_cast<std::uintptr_t>(memory_.data()) + offset, length};
+}
+
+std::optional<Completion> CompletionQueue::wait(std::chrono::milliseconds timeout) {
+  const auto deadline = std::chrono::steady_clock::now() + timeout;
+  Completion completion;
+  for (auto left = timeout; core_->wait(left);) {
+    if (core_->poll({&completion, 1}) == 1) return completion;
+    // Another thread has taken what woke this one.
+    left = std::max(
+        std::chrono::ceil<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now()),
+        std::chrono::milliseconds(0));
+  }
+  return std::nullopt;
+}
+
+Outcome<ConnectionInfo> QueuePair::connect(const Endpoint& to, const ConnectOptions& options) {
+  if (auto started = core_->connect(to, options); !started) return failure(started.error());
+  return await(*core_, events_->wait_established(options.timeout + kGrace));
+}
+
+Outcome<void> QueuePair::start_connect(const Endpoint& to, const ConnectOptions& options) {
+  return core_->connect(to, options);
+}
+
+bool QueuePair::wait_disconnected(std::chrono::milliseconds timeout) {
+  return events_->wait_ended(timeout);
+}
+
+Outcome<MemoryRegion> ProtectionDomain::register_memory(MutableBytes memory, Access access) {
+  auto core = owner_->register_memory(core_, memory, access);
+  if (!core) return failure(core.error());
+  return MemoryRegion(std::move(*core), memory);
+}
+
+Outcome<QueuePair> ProtectionDomain::create_qp(const CompletionQueue& send_cq,
+                                               const CompletionQueue& recv_cq, QpOptions options) {
+  auto events = std::make_shared<QueuePair::EventBox>();
+  auto on_event = [events, user = std::move(options.on_event)](const ConnectionEvent& event) {
+    events->add(event);
+    if (user) user(event);
+  };
+  auto core = owner_->create_qp(core_, {send_cq.core_, recv_cq.core_, options.capacity,
+                                        options.signaling, std::move(on_event)});
+  if (!core) return failure(core.error());
+  return QueuePair(std::move(*core), std::move(events));
+}
+
+Outcome<ConnectionInfo> ConnectionRequest::accept(QueuePair& qp, const ConnectOptions& options) {
+  if (auto accepted = core_->accept(qp.core_, options); !accepted) {
+    return failure(accepted.error());
+  }
+  return await(*qp.core_, qp.events_->wait_established(options.timeout + kGrace));
+}
+
+/// Requests that wait for Listener::next().
+class Listener::Inbox {
+ public:
+  void add(std::unique_ptr<provider::IncomingConnection> request) {
+    {
+      const std::lock_guard lock(mutex_);
+      waiting_.push_back(std::move(request));
+    }
+    changed_.notify_one();
+  }
+
+  std::unique_ptr<provider::IncomingConnection> next(std::chrono::milliseconds timeout) {
+    std::unique_lock lock(mutex_);
+    if (!changed_.wait_for(lock, timeout, [this] { return !waiting_.empty(); })) return nullptr;
+    auto request = std::move(waiting_.front());
+    waiting_.pop_front();
+    return request;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::deque<std::unique_ptr<provider::IncomingConnection>> waiting_;
+};
+
+std::optional<ConnectionRequest> Listener::next(std::chrono::milliseconds timeout) {
+  auto request = inbox_->next(timeout);
+  if (!request) return std::nullopt;
+  return ConnectionRequest(std::move(request));
+}
+
+std::vector<std::string> device_names() { return {"kernel"}; }
+
+Outcome<Device> Device::open(const std::string& name) {
+  const std::string wanted = name.empty() ? device_names().front() : name;
+  if (wanted != device_names().front()) {
+    return fail(std::errc::no_such_device, "no device is called '" + wanted + "'");
+  }
+  auto core = provider::open_software(wanted);
+  if (!core) return failure(core.error());
+  return Device(std::move(*core));
+}
+
+Outcome<ProtectionDomain> Device::alloc_pd() {
+  auto core = core_->alloc_pd();
+  if (!core) return failure(core.error());
+  return ProtectionDomain(core_, std::move(*core));
+}
+
+Outcome<CompletionQueue> Device::create_cq(std::uint32_t depth) {
+  auto core = core_->create_cq(depth);
+  if (!core) return failure(core.error());
+  return CompletionQueue(std::move(*core));
+}
+
+Outcome<Listener> Device::listen(const Endpoint& at, const ListenOptions& options) {
+  auto inbox = std::make_shared<Listener::Inbox>();
+  auto core = core_->listen(at, options, [inbox](auto request) { inbox->add(std::move(request)); });
+  if (!core) return failure(core.error());
+  return Listener(std::move(inbox), std::move(*core));
+}
+
+}  // namespace iwarp::verbs
