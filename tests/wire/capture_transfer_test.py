@@ -1,0 +1,109 @@
+#!/usr/bin/env python3
+"""Two processes of the iwarp program move a file over loopback while tcpdump listens; tshark must then find the
+capture sound: every CRC good, nothing malformed, with and without Markers.
+
+The processes have a network of their own. Without the right to make one or to capture the test is skipped (77)."""
+
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+HERE = os.path.dirname(os.path.realpath(__file__))
+IWARP = os.environ.get("IWARP", "iwarp")
+PATIENCE = 120  # Seconds for anything that should take a moment.
+SKIPPED = 77
+FILE_SIZE = 3_000_001
+
+
+def enter_own_network():
+    """Runs this script again in a network namespace of its own."""
+    as_root = [] if os.geteuid() == 0 else ["--map-root-user"]
+    inside = ["unshare", "--net", *as_root]
+    if subprocess.run([*inside, "true"], capture_output=True, check=False).returncode:
+        print("no right to make a network namespace", file=sys.stderr)
+        sys.exit(SKIPPED)
+    os.environ["IWARP_OWN_NETWORK"] = "1"
+    os.execvp("unshare", [*inside, sys.executable, *sys.argv])
+
+
+class Capture:
+    """tcpdump on the loopback interface, from before the first packet to after the last."""
+
+    def __init__(self, path):
+        # Whole packets (loopback's are up to 64 KiB), at once, by the user that runs this.
+        self.process = subprocess.Popen(
+            ["tcpdump", "-i", "lo", "-s", "262144", "-B", "65536", "--immediate-mode", "-U", "-Z", "root",
+             "-w", path, "tcp"], stderr=subprocess.PIPE, text=True)
+        line = self.process.stderr.readline()
+        while "listening on" not in line:
+            if not line:
+                raise AssertionError("tcpdump ended before it listened")
+            line = self.process.stderr.readline()
+
+    def stop(self):
+        time.sleep(0.3)  # What is under way to the file.
+        self.process.terminate()
+        _, log = self.process.communicate(timeout=PATIENCE)
+        dropped = re.search(r"(\d+) packets? dropped by kernel", log)
+        if not dropped or int(dropped.group(1)) != 0:
+            raise AssertionError(f"the capture is not whole: {log}")
+
+
+class CapturedTransfers(unittest.TestCase):
+    def transfer(self, scratch, server_options, client_options):
+        """Puts a file and gets it back; the path of the capture and the server's port."""
+        served = os.path.join(scratch, "served")
+        os.mkdir(served)
+        original, copy, pcap = (os.path.join(scratch, name) for name in ("original", "copy", "transfer.pcap"))
+        with open(original, "wb") as file:
+            file.write(os.urandom(FILE_SIZE))
+        capture = Capture(pcap)
+        with subprocess.Popen([IWARP, "serve", served, "--listen", "127.0.0.1:0", *server_options],
+                              stdout=subprocess.PIPE, text=True) as server:
+            try:
+                url = re.search(r"iwarp://\S+:(\d+)/", server.stdout.readline())
+                for arguments in (["put", original, url.group(0) + "file"], ["get", url.group(0) + "file", copy]):
+                    subprocess.run([IWARP, *arguments, *client_options], check=True, timeout=PATIENCE,
+                                   capture_output=True)
+            finally:
+                server.terminate()
+                server.wait(PATIENCE)
+                capture.stop()
+        subprocess.run(["cmp", original, copy], check=True, timeout=PATIENCE)
+        return pcap, url.group(1)
+
+    def assert_sound(self, pcap, *expectations):
+        check = subprocess.run([sys.executable, os.path.join(HERE, "check_pcap.py"), pcap, "--connections", "2",
+                                "--min-fpdus", "50", *expectations], capture_output=True, text=True,
+                               timeout=PATIENCE * 2, check=False)
+        self.assertEqual(check.returncode, 0, check.stdout + check.stderr)
+
+    def test_every_fpdu_is_sound(self):
+        for markers, server_options, client_options in (
+                ("none", (), ()),
+                ("none", (), ("--mpa-revision", "1")),
+                ("responder", (), ("--markers",)),
+                ("initiator", ("--markers",), ()),
+                ("both", ("--markers",), ("--markers",))):
+            with self.subTest(markers=markers, client_options=client_options), \
+                    tempfile.TemporaryDirectory(prefix="iwarp-wire-") as scratch:
+                pcap, port = self.transfer(scratch, server_options, client_options)
+                self.assert_sound(pcap, "--port", port, "--markers", markers, "--crc", "on", "--opcode", "Send",
+                                  "--opcode", "Send with Invalidate", "--opcode", "Read Request",
+                                  "--opcode", "Read Response", "--opcode", "Write")
+
+    def test_unused_crcs_are_no_errors(self):
+        with tempfile.TemporaryDirectory(prefix="iwarp-wire-") as scratch:
+            pcap, port = self.transfer(scratch, ("--no-crc",), ("--no-crc",))
+            self.assert_sound(pcap, "--port", port, "--crc", "off")
+
+
+if __name__ == "__main__":
+    if "IWARP_OWN_NETWORK" not in os.environ:
+        enter_own_network()
+    subprocess.run(["ip", "link", "set", "lo", "up"], check=True)
+    unittest.main()
