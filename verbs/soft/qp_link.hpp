@@ -23,7 +23,7 @@ struct SoftQp::Link {
 
   RdmaMode mode;
   tcp_offload::Stream& stream;
-  rdmap::OutstandingReads reads;
+  rdmap::OutstandingRequests reads;
   rdmap::ResponseQueue responses;
 
   // The receive half's.

@@ -141,7 +141,7 @@ void SoftQp::on_event(const rdmap::Event& event) {
   } else if (std::holds_alternative<rdmap::ReadRequestDelivered>(event)) {
     link.peer_reads.add(1);
     want_transmit_.store(true);
-  } else if (std::holds_alternative<rdmap::ReadFinished>(event)) {
+  } else if (std::holds_alternative<rdmap::RequestFinished>(event)) {
     want_transmit_.store(true);
   } else if (const auto* terminate = std::get_if<rdmap::Terminate>(&event)) {
     on_peer_terminate(*terminate);
@@ -169,10 +169,10 @@ void SoftQp::on_fault(const rdmap::Fault& fault) {
   const Status first = fault.local_memory                  ? Status::kLocalProtectionError
                        : fault.terminate.cause == too_long ? Status::kLocalLengthError
                                                            : Status::kFlushed;
-  if (fault.in_read_sink) blame_read(link.reads.finished(), Status::kLocalProtectionError);
+  if (fault.in_sink) blame_read(link.reads.finished(), Status::kLocalProtectionError);
   link.discard = true;  // from here on requests may be flushed
   order_terminate(fault.terminate, rdmap::describe(fault.terminate.cause));
-  flush_receives(fault.in_read_sink ? Status::kFlushed : first);
+  flush_receives(fault.in_sink ? Status::kFlushed : first);
 }
 
 // The request that a Terminate names failed at the peer; what else is under way nobody knows.
