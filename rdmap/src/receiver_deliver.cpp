@@ -24,7 +24,7 @@ Receiver::Step Receiver::deliver_send(const OpenMessage& message, std::uint32_t 
   const OpcodeTraits& row = traits(message.opcode);
   SendDelivered event{open_receive_->cookie, length, row.solicited, std::nullopt, std::nullopt};
   if (row.invalidates) {
-    if (!parts_.stags.invalidate_for_peer(message.invalidate, parts_.pd)) {
+    if (!parts_.stags.invalidate_for_peer(message.invalidate, parts_.accessor)) {
       return failure(Refusal{Error::kCannotInvalidate});
     }
     event.invalidated = message.invalidate;
@@ -48,8 +48,8 @@ Receiver::Step Receiver::deliver_read_request(ConstBytes octets) {
   const auto request = ReadRequest::parse(octets);
   if (!request) return failure(Refusal{Error::kUnspecifiedOperation});
   if (request->size != 0) {  // an empty Read names nothing (5040 §5.2.1)
-    const auto pin = parts_.stags.pin(request->source_stag, parts_.pd, ddp::Rights::kRemoteRead,
-                                      request->source_to, request->size);
+    const auto pin = parts_.stags.pin(request->source_stag, parts_.accessor,
+                                      ddp::Rights::kRemoteRead, request->source_to, request->size);
     if (!pin) {
       refused_read_ = request;
       return failure(Refusal{protection_error(pin.error())});
@@ -66,7 +66,7 @@ Receiver::Step Receiver::deliver_atomic_request(ConstBytes octets) {
   if (!request) return failure(Refusal{Error::kUnspecifiedOperation});
   const auto operation = request->operation();
   if (!operation) return failure(Refusal{Error::kUnexpectedOpcode});
-  const auto pin = parts_.stags.pin(request->stag, parts_.pd, ddp::Rights::kRemoteAtomic,
+  const auto pin = parts_.stags.pin(request->stag, parts_.accessor, ddp::Rights::kRemoteAtomic,
                                     request->to, kAtomicSize);
   if (!pin) return failure(Refusal{protection_error(pin.error())});
   if (std::bit_cast<std::uintptr_t>(pin->memory()) % kAtomicSize != 0) {
@@ -87,7 +87,7 @@ Receiver::Step Receiver::deliver_atomic_response(ConstBytes octets) {
   // The program sees the value in the order of its own machine.
   std::array<std::byte, kAtomicSize> word;
   std::memcpy(word.data(), &response->original, kAtomicSize);
-  const auto placed = ddp::scatter(parts_.stags, parts_.pd, due.sink, 0, word);
+  const auto placed = ddp::scatter(parts_.stags, parts_.accessor, due.sink, 0, word);
   if (!placed) {
     local_memory_ = placed.error();
     in_sink_ = true;

@@ -15,8 +15,8 @@ Receiver::Step Receiver::on_tagged(const ddp::TaggedSegment& segment) {
 Receiver::Step Receiver::on_write(const ddp::TaggedSegment& segment) {
   const ddp::TaggedHeader& header = segment.header;
   if (!segment.payload.empty()) {  // STag and TO of an empty one are not looked at (5041 §5.2)
-    const auto pin = parts_.stags.pin(header.stag, parts_.pd, ddp::Rights::kRemoteWrite, header.to,
-                                      segment.payload.size());
+    const auto pin = parts_.stags.pin(header.stag, parts_.accessor, ddp::Rights::kRemoteWrite,
+                                      header.to, segment.payload.size());
     if (!pin) return failure(Refusal{pin.error()});
     ddp::place(pin->memory(), segment.payload);
   }
@@ -50,7 +50,7 @@ std::optional<Receiver::Refusal> Receiver::place_response(const OutstandingReque
     return ddp::Error::kBoundsViolation;
   }
   const auto placed =
-      ddp::scatter(parts_.stags, parts_.pd, read.sink, read_received_, segment.payload);
+      ddp::scatter(parts_.stags, parts_.accessor, read.sink, read_received_, segment.payload);
   if (!placed) {
     local_memory_ = placed.error();
     in_sink_ = true;

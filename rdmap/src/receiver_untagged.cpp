@@ -97,7 +97,8 @@ std::optional<Receiver::Refusal> Receiver::place_payload(QueueNumber qn, std::si
     std::copy(payload.begin(), payload.end(), control_[qn.value()].data() + offset);
     return std::nullopt;
   }
-  const auto placed = ddp::scatter(parts_.stags, parts_.pd, open_receive_->sges, offset, payload);
+  const auto placed =
+      ddp::scatter(parts_.stags, parts_.accessor, open_receive_->sges, offset, payload);
   if (placed) return std::nullopt;
   local_memory_ = placed.error();
   return Error::kLocalCatastrophic;

@@ -26,8 +26,19 @@ bool Transmitter::response_ready() const { return cursor_.response != parts_.res
 bool Transmitter::request_ready() const {
   if (cursor_.request == parts_.requests.tail()) return false;
   const Request& request = parts_.requests.at(cursor_.request);
-  if (request.fence == Fence::kYes && parts_.reads.finished() != cursor_.reads) return false;
+  if (request.operation == Operation::kLocal || fence_holds(request)) return false;
   return !awaits_response(request.operation) || parts_.reads.admits(cursor_.reads);
+}
+
+bool Transmitter::local_due() const {
+  if (cursor_.rtr != Rtr::kNone || terminating()) return false;
+  if (cursor_.request == parts_.requests.tail()) return false;
+  const Request& request = parts_.requests.at(cursor_.request);
+  return request.operation == Operation::kLocal && !fence_holds(request);
+}
+
+bool Transmitter::fence_holds(const Request& request) const {
+  return request.fence == Fence::kYes && parts_.reads.finished() != cursor_.reads;
 }
 
 Msn Transmitter::take_msn(QueueNumber qn) {

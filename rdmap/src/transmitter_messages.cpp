@@ -18,6 +18,7 @@ Opcode opcode_for(Operation operation) {
     case Operation::kWriteImmediateSolicited: return Opcode::kImmediateSolicited;
     case Operation::kFetchAdd:
     case Operation::kCmpSwap: return Opcode::kAtomicRequest;
+    case Operation::kLocal: break;
   }
   return Opcode::kSend;
 }

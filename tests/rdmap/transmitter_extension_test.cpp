@@ -117,6 +117,30 @@ TEST_F(TransmitterExtension, FenceWaitsForAtomics) {
   EXPECT_EQ(send().size(), 1U);
 }
 
+TEST_F(TransmitterExtension, StopsAtALocalOperationUntilItIsDone) {
+  post(Operation::kSend, 10);
+  endpoint.post(request_of(Operation::kLocal));
+  post(Operation::kSend, 20);
+  EXPECT_FALSE(endpoint.transmitter.local_due());
+  ask(5);
+  EXPECT_EQ(send().size(), 2U);  // what is before it, and a response
+  EXPECT_TRUE(endpoint.transmitter.local_due());
+  endpoint.transmitter.skip_local();
+  EXPECT_FALSE(endpoint.transmitter.local_due());
+  EXPECT_EQ(send().size(), 1U);
+}
+
+TEST_F(TransmitterExtension, FenceHoldsALocalOperationToo) {
+  post(Operation::kRead, 10);
+  rdmap::Request local = request_of(Operation::kLocal);
+  local.fence = rdmap::Fence::kYes;
+  endpoint.post(local);
+  EXPECT_EQ(send().size(), 1U);
+  EXPECT_FALSE(endpoint.transmitter.local_due());
+  endpoint.reads.finish();
+  EXPECT_TRUE(endpoint.transmitter.local_due());
+}
+
 TEST_F(TransmitterExtension, AtomicResponsesLeaveOnQueueThreeInOrderAmongReadResponses) {
   endpoint.responses.append(AtomicResponse{11, 100});
   ask(10);

@@ -69,7 +69,7 @@ class Receiver {
  public:
   struct Parts {
     ddp::StagTable& stags;
-    ddp::ProtectionDomainId pd;
+    ddp::Accessor accessor;  ///< This stream.
     ReceiveSource& receives;
     OutstandingRequests& reads;
     ResponseQueue& responses;

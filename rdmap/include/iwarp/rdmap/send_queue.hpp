@@ -25,6 +25,7 @@ enum class Operation : std::uint8_t {
   kWriteImmediateSolicited,  ///< if there is nothing to write.
   kFetchAdd,
   kCmpSwap,
+  kLocal,  ///< No message: the owner does something of its own when all before it has left.
 };
 
 constexpr bool is_atomic(Operation operation) {

@@ -72,6 +72,12 @@ class Transmitter {
   /// Precondition: mulpdu >= 128, MPA's least, into which the control messages fit whole.
   std::optional<OutgoingSegment> next(std::size_t mulpdu);
 
+  /// Whether the next request is a kLocal whose turn has come: everything before it has been planned,
+  /// and what a fence waits for is there. Nothing behind it is planned before skip_local().
+  [[nodiscard]] bool local_due() const;
+  /// Precondition: local_due(), and what was planned has been sent.
+  void skip_local() { ++cursor_.request; }
+
   /// From now on the only thing to leave is this Terminate; the first call counts (RFC 5040 §5.4).
   void terminate(const Terminate& message);
   [[nodiscard]] bool terminating() const { return terminate_size_ != 0; }
@@ -82,6 +88,7 @@ class Transmitter {
  private:
   [[nodiscard]] bool response_ready() const;
   [[nodiscard]] bool request_ready() const;
+  [[nodiscard]] bool fence_holds(const Request& request) const;
   OutgoingSegment next_terminate();
   OutgoingSegment next_rtr();
   OutgoingSegment next_request(std::size_t mulpdu);
