@@ -111,14 +111,17 @@ Stag StagTable::reserve(std::uint32_t slot, std::uint8_t key) {
   return Stag{index_of(entry, slot) << kKeyBits | key};
 }
 
-bool StagTable::activate(Stag stag, const TaggedBuffer& buffer) {
+Activation StagTable::activate(Stag stag, const TaggedBuffer& buffer) {
   const std::uint32_t slot = slot_of(stag);
   Slot* entry = find(slot);
-  if (entry == nullptr || index_of(*entry, slot) != stag.value() >> kKeyBits) return false;
-  if (entry->stag.load() != kNoStag || entry->pins.load() != 0) return false;
+  if (entry == nullptr || index_of(*entry, slot) != stag.value() >> kKeyBits) {
+    return Activation::kRefused;
+  }
+  if (entry->stag.load() != kNoStag) return Activation::kRefused;
+  if (entry->pins.load() != 0) return Activation::kBusy;
   entry->buffer = buffer;
   entry->stag.store(stag.value());
-  return true;
+  return Activation::kDone;
 }
 
 bool StagTable::disable(Stag stag) {

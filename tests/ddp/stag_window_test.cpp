@@ -45,7 +45,7 @@ TEST_F(StagWindow, ComesIntoForceUnderTheKeyOfItsOwnersChoice) {
   const Stag reserved = table_.reserve(4, 0);
   for (unsigned key = 0; key < 256; ++key) {
     const Stag stag = with_key(reserved, static_cast<std::uint8_t>(key));
-    ASSERT_TRUE(table_.activate(stag, buffer()));
+    ASSERT_EQ(table_.activate(stag, buffer()), Activation::kDone);
     EXPECT_TRUE(pin(stag));
     EXPECT_FALSE(pin(with_key(reserved, static_cast<std::uint8_t>(key + 1))));
     EXPECT_TRUE(table_.disable(stag));
@@ -54,34 +54,34 @@ TEST_F(StagWindow, ComesIntoForceUnderTheKeyOfItsOwnersChoice) {
 
 TEST_F(StagWindow, IsNotActivatedTwice) {
   const Stag stag = table_.reserve(4, 1);
-  ASSERT_TRUE(table_.activate(stag, buffer()));
-  EXPECT_FALSE(table_.activate(with_key(stag, 2), buffer()));
+  ASSERT_EQ(table_.activate(stag, buffer()), Activation::kDone);
+  EXPECT_EQ(table_.activate(with_key(stag, 2), buffer()), Activation::kRefused);
   EXPECT_TRUE(pin(stag));
 }
 
 TEST_F(StagWindow, IsNotActivatedUnderAnIndexOfAnotherTime) {
   const Stag old = table_.reserve(4, 1);
   const Stag stag = table_.reserve(4, 1);
-  EXPECT_FALSE(table_.activate(old, buffer()));
-  EXPECT_FALSE(table_.activate(Stag{stag.value() ^ 0x100U}, buffer()));
-  EXPECT_TRUE(table_.activate(stag, buffer()));
+  EXPECT_EQ(table_.activate(old, buffer()), Activation::kRefused);
+  EXPECT_EQ(table_.activate(Stag{stag.value() ^ 0x100U}, buffer()), Activation::kRefused);
+  EXPECT_EQ(table_.activate(stag, buffer()), Activation::kDone);
 }
 
 TEST_F(StagWindow, IsNotActivatedWhileItIsStillInUse) {
   const Stag stag = table_.reserve(4, 1);
-  ASSERT_TRUE(table_.activate(stag, buffer()));
+  ASSERT_EQ(table_.activate(stag, buffer()), Activation::kDone);
   auto held = pin(stag);
   ASSERT_TRUE(held);
   EXPECT_TRUE(table_.disable(stag));
-  EXPECT_FALSE(table_.activate(stag, buffer()));
+  EXPECT_EQ(table_.activate(stag, buffer()), Activation::kBusy);
   held = failure(Error::kInvalidStag);
-  EXPECT_TRUE(table_.activate(stag, buffer()));
+  EXPECT_EQ(table_.activate(stag, buffer()), Activation::kDone);
 }
 
 TEST_F(StagWindow, EndsWithTheBufferThatItIsAWindowOn) {
   const Stag parent = table_.enable(1, 5, buffer());
   const Stag window = table_.reserve(2, 6);
-  ASSERT_TRUE(table_.activate(window, buffer(parent)));
+  ASSERT_EQ(table_.activate(window, buffer(parent)), Activation::kDone);
   EXPECT_TRUE(pin(window));
   table_.disable(parent);
   EXPECT_EQ(pin(window).error(), Error::kInvalidStag);
@@ -90,7 +90,7 @@ TEST_F(StagWindow, EndsWithTheBufferThatItIsAWindowOn) {
 TEST_F(StagWindow, HoldsTheBufferInPlaceThatItIsAWindowOn) {
   const Stag parent = table_.enable(1, 5, buffer());
   const Stag window = table_.reserve(2, 6);
-  ASSERT_TRUE(table_.activate(window, buffer(parent)));
+  ASSERT_EQ(table_.activate(window, buffer(parent)), Activation::kDone);
   {
     const auto held = pin(window);
     ASSERT_TRUE(held);

@@ -124,6 +124,10 @@ class FakeQp final : public provider::Qp, public std::enable_shared_from_this<Fa
   Outcome<void> connect(const Endpoint& to, const ConnectOptions& options) override;
   void disconnect() override { end_both(); }
   void abort() override { end_both(); }
+  bool drained() const override {
+    const Lock lock(adapter_mutex);
+    return state_ == QpState::kError && receives_.empty();
+  }
   QpState state() const override { return state_; }
   std::uint32_t number() const override { return number_; }
   QpCapacity capacity() const override { return init_.capacity; }
@@ -160,8 +164,8 @@ class FakeQp final : public provider::Qp, public std::enable_shared_from_this<Fa
         }
         return Status::kSuccess;
       }
+      default: return Status::kLocalQpError;
     }
-    return Status::kLocalQpError;
   }
   Status deliver(const SendWr& request) {
     if (receives_.empty()) return Status::kRemoteOperationError;

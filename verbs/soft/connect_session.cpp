@@ -115,6 +115,7 @@ void ConnectSession::succeed(const mpa::Accepted& accepted) {
   mode.agreed = accepted.agreed;
   mode.rtr = accepted.rtr;
   mode.info = info_of(accepted.agreed, accepted.private_data);
+  mode.info.rfc7306 = options_.rfc7306;
   mode.info.local = connection_->local();
   mode.info.remote = connection_->remote();
   mode.stream = connection_->hand_over({});

@@ -36,6 +36,7 @@ enum class Rights : std::uint8_t {
   kRemoteRead = 4,
   kRemoteAtomic = 8,
   kRemoteInvalidate = 16,
+  kWindowBind = 32,  ///< Windows may be opened on it.
 };
 constexpr Rights operator|(Rights a, Rights b) {
   return static_cast<Rights>(static_cast<unsigned>(a) | static_cast<unsigned>(b));
@@ -56,6 +57,10 @@ struct TaggedBuffer {
   StreamId stream = kAnyStream;
   Stag parent{};  ///< The buffer that this one is a window on; 0 for none.
 };
+
+/// What became of an attempt to bring a reserved STag into force: it is, it may be tried again when
+/// the slot is idle, or it cannot be.
+enum class Activation : std::uint8_t { kDone, kBusy, kRefused };
 
 /// The buffers that STags name. Looking up and pinning is free of locks and may be done by any
 /// number of threads at once, also while STags begin and end. Any thread may end an STag; enabling
@@ -109,8 +114,8 @@ class StagTable {
   /// for windows and fast registration, whose owners bring it into force and choose the key.
   Stag reserve(std::uint32_t slot, std::uint8_t key);
   /// Brings a reserved STag into force, under any key; again after disable(). One thread at a time
-  /// for one index. False if the index is not the one reserved, or in force, or not idle.
-  bool activate(Stag stag, const TaggedBuffer& buffer);
+  /// for one index. kRefused if the index is not the one reserved, or in force.
+  Activation activate(Stag stag, const TaggedBuffer& buffer);
   /// Ends an STag: no new pin from now on. Pins that exist go on; see idle(). Any thread; false if
   /// the STag was not in force.
   bool disable(Stag stag);

@@ -90,6 +90,9 @@ class SendQueue {
   void retire() { head_.fetch_add(1, std::memory_order_release); }
 
   [[nodiscard]] std::uint32_t depth() const { return depth_; }
+  /// Where a position lies in the ring of places(): for what an owner keeps beside the requests.
+  [[nodiscard]] std::uint32_t place(std::uint32_t position) const { return position & mask_; }
+  [[nodiscard]] std::size_t places() const { return std::size_t{mask_} + 1; }
 
  private:
   std::span<ddp::Sge> sges_room(std::uint32_t position) const;

@@ -72,8 +72,9 @@ class Transmitter {
   /// Precondition: mulpdu >= 128, MPA's least, into which the control messages fit whole.
   std::optional<OutgoingSegment> next(std::size_t mulpdu);
 
-  /// Whether the next request is a kLocal whose turn has come: everything before it has been planned,
-  /// and what a fence waits for is there. Nothing behind it is planned before skip_local().
+  /// Whether the next request is a kLocal whose turn has come: everything before it has been
+  /// planned, and what a fence waits for is there. Nothing behind it is planned before
+  /// skip_local().
   [[nodiscard]] bool local_due() const;
   /// Precondition: local_due(), and what was planned has been sent.
   void skip_local() { ++cursor_.request; }

@@ -19,7 +19,8 @@ struct ConnectOptions {
   bool peer_to_peer = true;   ///< Either side may send first (revision 2 only).
   bool require_crc = true;    ///< CRC is used if either side requires it.
   bool want_markers = false;  ///< Ask the peer to put markers in what it sends.
-  bool fall_back = true;      ///< Try revision 1 once if a revision 2 request gets no answer.
+  bool rfc7306 = true;  ///< Atomics and Immediate Data; if not, the peer's are unexpected opcodes.
+  bool fall_back = true;  ///< Try revision 1 once if a revision 2 request gets no answer.
   std::chrono::milliseconds timeout = std::chrono::seconds(10);  ///< TCP and start-up together.
 };
 
@@ -31,6 +32,7 @@ struct ConnectionInfo {
   std::uint8_t mpa_revision = 0;
   bool crc = false;
   bool markers_sent = false, markers_received = false;
+  bool rfc7306 = true;  ///< Whether this side takes part in RFC 7306; the peer's part is unknown.
 };
 
 /// What happens to a connection. Delivered one after the other, without any lock held, on a thread
