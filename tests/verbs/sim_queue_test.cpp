@@ -103,7 +103,7 @@ TEST(Posting, MalformedRequestsAreRefused) {
   const std::vector<Sge> five(5);
   EXPECT_EQ(try_post(pair.client, RecvWr{1, five}), std::errc::invalid_argument);
   SendWr unknown = send_of(1, {});
-  unknown.opcode = static_cast<Opcode>(9);
+  unknown.opcode = static_cast<Opcode>(99);
   EXPECT_EQ(try_post(pair.client, unknown), std::errc::invalid_argument);
   SendWr inline_read = read_of(1, {}, Stag{1}, 0);
   inline_read.flags = SendFlags::kInline;
