@@ -4,6 +4,7 @@
 namespace iwarp::verbs::simtest {
 namespace {
 
+using iwarp::test::pattern;
 using Statuses = std::vector<Status>;
 
 std::errc code_of(const Result<void, PostError>& posted) {
@@ -57,6 +58,17 @@ TEST_F(Unconnected, FailedStartUpFlushesReceivesAndReportsOnce) {
   end.turn();
   EXPECT_EQ(statuses(end.sent), Statuses{Status::kFlushed});
   EXPECT_EQ(end.received.size(), 2U);
+}
+
+TEST_F(Unconnected, RejectionIsReportedWithWhatThePeerStated) {
+  ASSERT_TRUE(end.qp->begin_startup());
+  end.qp->finish_startup(soft::StartupRejected{pattern(5), 7, std::nullopt});
+  end.turn();
+  ASSERT_EQ(end.events.size(), 1U);
+  EXPECT_EQ(end.events[0].kind, ConnectionEvent::Kind::kRejected);
+  EXPECT_EQ(end.events[0].info.private_data, pattern(5));
+  EXPECT_EQ(end.events[0].info.peer_ird, 7);
+  EXPECT_FALSE(end.events[0].info.peer_ord);
 }
 
 TEST_F(Unconnected, AbortWhileConnectingFailsTheStartUp) {

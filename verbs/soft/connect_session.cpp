@@ -120,15 +120,16 @@ void ConnectSession::succeed(const mpa::Accepted& accepted) {
   mode.info.remote = connection_->remote();
   mode.stream = connection_->hand_over({});
   if (mode.stream != nullptr) return finish(std::move(mode));
-  finish(mpa_error(what_failed("the MPA start-up with "), mpa::Error::kLocalCatastrophic));
+  initiator_->on_local_error();  // the peer is told if it can be (RFC 6581 §9.3)
+  judge();
 }
 
 void ConnectSession::reject(const mpa::Rejected& rejected) {
   StartupRejected result;
   result.private_data.assign(rejected.private_data.begin(), rejected.private_data.end());
   if (rejected.peer) {
-    result.ird = value_or_0(rejected.peer->ird);
-    result.ord = value_or_0(rejected.peer->ord);
+    result.ird = value_if_stated(rejected.peer->ird);
+    result.ord = value_if_stated(rejected.peer->ord);
   }
   finish(std::move(result));
 }

@@ -78,7 +78,10 @@ void SoftQp::finish_startup(StartupResult result) {
       ConnectionEvent::Kind::kRejected,
       {std::make_error_code(std::errc::connection_refused), "the peer rejected the connection"},
       {}};
-  event.info.private_data = std::move(std::get<StartupRejected>(result).private_data);
+  auto& rejected = std::get<StartupRejected>(result);
+  event.info.private_data = std::move(rejected.private_data);
+  event.info.peer_ird = rejected.ird;
+  event.info.peer_ord = rejected.ord;
   if (!connecting_.exchange(false)) return;
   notify(std::move(event));
   apply(StreamEvent::kLost);

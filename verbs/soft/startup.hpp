@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <variant>
 #include <vector>
 
@@ -43,8 +44,8 @@ struct RdmaMode {
 
 /// The peer has sent a rejecting Reply; the TCP connection is closed.
 struct StartupRejected {
-  std::vector<std::byte> private_data;  ///< The peer's.
-  std::uint16_t ird = 0, ord = 0;       ///< The peer's, or 0 if it did not state them.
+  std::vector<std::byte> private_data;    ///< The peer's.
+  std::optional<std::uint16_t> ird, ord;  ///< The peer's, if it stated them.
 };
 
 /// How a start-up ended. An Error has been made for the user: it names the peer and the reason.
@@ -101,7 +102,7 @@ using AsResponder =
 /// address.
 ///
 /// Connections. A TCP connection that does not bring a whole, valid MPA Request within
-/// `options.request_timeout` is closed without a Reply and without further ado. While
+/// `options.request_timeout` is closed without a Reply; `options.on_no_request` is told why. While
 /// `options.max_half_open` of them are under way no more are accepted: further ones wait in the
 /// system's backlog.
 ///

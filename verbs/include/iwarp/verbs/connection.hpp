@@ -2,6 +2,7 @@
 
 #include <boost/asio/ip/tcp.hpp>
 #include <functional>
+#include <optional>
 
 #include "iwarp/verbs/error.hpp"
 #include "iwarp/verbs/types.hpp"
@@ -29,6 +30,9 @@ struct ConnectionInfo {
   Endpoint local, remote;
   std::vector<std::byte> private_data;  ///< The peer's.
   std::uint16_t ird = 0, ord = 0;       ///< In force here.
+  /// As the peer stated them; none if it leaves them to its ULP, or the start-up was not enhanced
+  /// (RFC 6581 §9.1).
+  std::optional<std::uint16_t> peer_ird, peer_ord;
   std::uint8_t mpa_revision = 0;
   bool crc = false;
   bool markers_sent = false, markers_received = false;
@@ -42,7 +46,7 @@ struct ConnectionEvent {
   enum class Kind : std::uint8_t { kEstablished, kRejected, kFailed, kDisconnected };
   Kind kind = Kind::kFailed;
   Error error;          ///< kFailed, kRejected; empty for a graceful kDisconnected.
-  ConnectionInfo info;  ///< kEstablished; of kRejected only the private data.
+  ConnectionInfo info;  ///< kEstablished; of kRejected only what the peer stated.
 };
 using ConnectionHandler = std::function<void(const ConnectionEvent&)>;
 

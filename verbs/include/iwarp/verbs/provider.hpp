@@ -142,6 +142,9 @@ struct ListenOptions {
   int backlog = 128;
   std::chrono::milliseconds request_timeout = std::chrono::seconds(10);
   std::size_t max_half_open = 1024;  ///< Connections that have not sent a whole request.
+  /// Told why a connection was closed that brought no valid request (RFC 5044 §7.1.1); may be
+  /// empty. Called as a ConnectionHandler is; it may destroy the listener.
+  std::function<void(const Error&)> on_no_request{};
 };
 
 class Provider {
