@@ -74,6 +74,7 @@ void add_serve_command(CLI::App& app, Context& context) {
       ->capture_default_str()
       ->check(CLI::Range(0.1, 86400.0));
   add_mpa_options(*command, flags->start_up);
+  add_capture_option(*command);
   add_report_options(*command, context);
   command->footer(
       "Prints one line with the address when it is ready, and serves until SIGINT or SIGTERM, "

@@ -66,6 +66,7 @@ class SoftQp final : public provider::Qp,
     ConnectionHandler on_event;
     std::uint32_t number = 0;
     QpTimeouts timeouts;
+    std::string capture;  ///< Where to record a connection that is accepted; empty: nowhere.
   };
   explicit SoftQp(Init init);
   ~SoftQp() override;
@@ -88,6 +89,7 @@ class SoftQp final : public provider::Qp,
   // ResponderQp
   bool begin_startup() override;
   void finish_startup(StartupResult result) override;
+  [[nodiscard]] std::string capture() const override { return init_.capture; }
 
   // For those who drive.
   /// A poller's turn: sends what was left for it, receives what is there.

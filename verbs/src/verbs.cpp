@@ -62,8 +62,9 @@ Outcome<QueuePair> ProtectionDomain::create_qp(const CompletionQueue& send_cq,
     events->add(event);
     if (user) user(event);
   };
-  auto core = owner_->create_qp(core_, {send_cq.core_, recv_cq.core_, options.capacity,
-                                        options.signaling, std::move(on_event)});
+  auto core =
+      owner_->create_qp(core_, {send_cq.core_, recv_cq.core_, options.capacity, options.signaling,
+                                std::move(on_event), std::move(options.capture)});
   if (!core) return failure(core.error());
   return QueuePair(std::move(*core), std::move(events));
 }

@@ -53,6 +53,7 @@ struct QpInit {
   QpCapacity capacity;
   Signaling signaling = Signaling::kPerRequest;
   ConnectionHandler on_event;  ///< May be empty.
+  std::string capture;         ///< As in QpOptions.
 };
 
 /// A queue pair. Destruction flushes without completions and closes the connection.

@@ -68,6 +68,11 @@ struct QpOptions {
   QpCapacity capacity{};
   Signaling signaling = Signaling::kPerRequest;
   ConnectionHandler on_event{};  ///< Besides the blocking calls; may be empty.
+  /// A directory in which the connection is recorded for Wireshark, from its start-up on; empty:
+  /// nowhere. Where the environment variable IWARP_CAPTURE names a directory, that one takes the
+  /// connections of every queue pair instead. A capture that fails is logged and changes nothing
+  /// else.
+  std::string capture{};
 };
 
 /// One end of an iWARP connection.
