@@ -9,6 +9,7 @@
 #include <optional>
 #include <thread>
 
+#include "capture/recorder.hpp"
 #include "iwarp/tcp_offload/kernel_device.hpp"
 #include "support/log_lines.hpp"
 #include "tcp_offload/capture_reader.hpp"
@@ -292,6 +293,26 @@ TEST_F(Capture, FullDiskEndsTheCaptureAfterAWholeBlockAndNotTheConnection) {
   EXPECT_NE(log.all()[0].find("File too large"), std::string::npos) << log.all()[0];
   EXPECT_LT(recorded.size(), bytes.size());
   EXPECT_TRUE(std::equal(recorded.begin(), recorded.end(), bytes.begin()));
+}
+
+// A writer that has stopped stands for a disk that takes nothing.
+TEST_F(Capture, WhatCannotBeWrittenInASecondEndsTheCapture) {
+  const iwarp::test::LogLines log;
+  const auto writer = std::make_shared<capture::Writer>();
+  writer->stop();
+  const Endpoint end(boost::asio::ip::address_v4::loopback(), 1);
+  const auto recorder =
+      std::make_shared<capture::Recorder>(writer, end, end, capture::Opener::kLocal);
+  recorder->start(directory.path());
+  const auto bytes = pattern(1'000'000);
+  for (int i = 0; i < 20; ++i) recorder->received(bytes);
+  EXPECT_EQ(log.size(), 0U) << "nobody logs on the data path";
+  recorder->left();
+  ASSERT_EQ(log.size(), 1U);
+  EXPECT_NE(log.all()[0].find("as fast as it grows"), std::string::npos) << log.all()[0];
+  const std::size_t recorded = carried(only_capture(), false).size();
+  EXPECT_GE(recorded, 8'000'000U);
+  EXPECT_LT(recorded, 10'000'000U);
 }
 
 }  // namespace
