@@ -40,7 +40,7 @@ void announce(const Context& context, const std::string& directory, const std::s
 }
 
 void run_serve(const ServeFlags& flags, const Context& context) {
-  configure_log(context.log_level);
+  configure_log(context.log_level, StackWarnings::kShown);
   const HostPort address = parse_host_port(flags.listen, PortZero::kAllowed);
   // A reader of our output that goes away, or a limit on file sizes, is an error code, not the end.
   std::signal(SIGPIPE, SIG_IGN);

@@ -87,7 +87,7 @@ void run_client(const PerfArguments& arguments, const Context& context) {
 
 void run_server(const PerfArguments& arguments, const Context& context) {
   const HostPort address = parse_address(arguments.listen, PortZero::kAllowed);
-  configure_log(context.log_level);
+  configure_log(context.log_level, StackWarnings::kShown);
   const InterruptGuard guard;
   verbs::Device device = require(verbs::Device::open(), "cannot open the device");
   perf::Server server(device, resolve(address).front());

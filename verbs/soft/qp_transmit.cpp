@@ -134,7 +134,8 @@ bool SoftQp::send_batch() {
     blocked_.store(true);
     init_.host->want_write(*this);
   } else {
-    lost("connection lost: " + sent.error.message());
+    lost(abortive_end(EndedBy::kNetwork, EndLayer::kTcp,
+                      "connection lost: " + sent.error.message()));
   }
   return false;
 }

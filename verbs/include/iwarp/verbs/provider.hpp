@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "iwarp/verbs/connection.hpp"
+#include "iwarp/verbs/diagnosis.hpp"
 #include "iwarp/verbs/error.hpp"
 #include "iwarp/verbs/types.hpp"
 
@@ -74,6 +75,8 @@ class Qp {
   [[nodiscard]] virtual QpCounters counters() const = 0;
   [[nodiscard]] virtual std::optional<TerminateInfo> terminate_sent() const = 0;
   [[nodiscard]] virtual std::optional<TerminateInfo> terminate_received() const = 0;
+  /// Why the connection is over. A provider that does not know answers with an empty one.
+  [[nodiscard]] virtual Diagnosis diagnosis() const = 0;
 };
 
 /// A connection that a peer asked for and nobody has answered. Destroyed unanswered it is rejected.

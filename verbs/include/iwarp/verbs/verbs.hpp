@@ -111,6 +111,10 @@ class QueuePair {
   [[nodiscard]] std::optional<TerminateInfo> terminate_received() const {
     return core_->terminate_received();
   }
+  /// Which side ended the connection, in which layer, why, and with which header; stays after the
+  /// end. The log has it too, as one line when the connection closes: a warning if that was neither
+  /// graceful nor this program's wish.
+  [[nodiscard]] Diagnosis diagnosis() const { return core_->diagnosis(); }
 
  private:
   friend class ProtectionDomain;
