@@ -137,6 +137,7 @@ class FakeQp final : public provider::Qp, public std::enable_shared_from_this<Fa
   }
   std::optional<TerminateInfo> terminate_sent() const override { return std::nullopt; }
   std::optional<TerminateInfo> terminate_received() const override { return std::nullopt; }
+  Diagnosis diagnosis() const override { return {}; }
 
   void establish(const std::shared_ptr<FakeQp>& peer, const ConnectOptions& of_peer) {
     peer_ = peer;

@@ -55,6 +55,13 @@ class Seam : public testing::Test {
       pd_.register_memory(memory_, Access::kLocalWrite | Access::kRemoteWrite).value();
 };
 
+TEST_F(Seam, AdapterThatDiagnosesNothingSaysSo) {
+  connect();
+  a_.disconnect();
+  EXPECT_EQ(a_.diagnosis().by, EndedBy::kNobody);
+  EXPECT_EQ(a_.diagnosis().to_string(), "nothing has ended it");
+}
+
 TEST_F(Seam, ShowsTheAdaptersAttributesAndEvents) {
   EXPECT_EQ(device_.attributes().name, "fake0");
   EXPECT_EQ(device_.attributes().provider, "fake");

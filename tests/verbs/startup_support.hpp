@@ -140,6 +140,7 @@ class FakeQp final : public provider::Qp, public ResponderQp {
   [[nodiscard]] QpCounters counters() const override { return {}; }
   [[nodiscard]] std::optional<TerminateInfo> terminate_sent() const override { return {}; }
   [[nodiscard]] std::optional<TerminateInfo> terminate_received() const override { return {}; }
+  [[nodiscard]] Diagnosis diagnosis() const override { return {}; }
 
   bool begun = false;
   int calls = 0;

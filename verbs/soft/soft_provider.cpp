@@ -144,7 +144,8 @@ class SoftProvider final : public provider::Provider {
       return fail(std::errc::invalid_argument, std::move(*text));
     }
     own.host = runtime_;
-    own.device = &runtime_->device();
+    own.device = &runtime_->device(init.capture);
+    own.capture = std::move(init.capture);
     own.capacity = init.capacity;
     own.signaling = init.signaling;
     own.on_event = std::move(init.on_event);

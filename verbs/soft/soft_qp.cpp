@@ -33,6 +33,8 @@ SoftQp::~SoftQp() {
   Link& link = *owned_link_;
   init_.host->account_tail(-static_cast<std::ptrdiff_t>(link.tail_size));
   if (stream_state() == StreamState::kClosed) return;
+  explain(graceful_end(EndedBy::kProgram, EndLayer::kNone, "the queue pair was destroyed here"));
+  init_.host->post([end = end_of_connection()] { log_end(end); });
   std::vector<std::byte> unsent(link.unsent.begin() + static_cast<std::ptrdiff_t>(link.unsent_from),
                                 link.unsent.end());
   auto stream = std::move(link.mode.stream);
@@ -83,6 +85,8 @@ void SoftQp::finish_startup(StartupResult result) {
   event.info.peer_ird = rejected.ird;
   event.info.peer_ord = rejected.ord;
   if (!connecting_.exchange(false)) return;
+  explain(abortive_end(EndedBy::kPeerReject, EndLayer::kMpa, event.error.message));
+  init_.host->post([end = end_of_connection()] { log_end(end); });
   notify(std::move(event));
   apply(StreamEvent::kLost);
   settle();
@@ -91,7 +95,8 @@ void SoftQp::finish_startup(StartupResult result) {
 // False if there is no start-up any more that could fail.
 bool SoftQp::fail_startup(const Error& error) {
   if (!connecting_.exchange(false)) return false;
-  explain(error.message);
+  explain(failed_startup(error));
+  init_.host->post([end = end_of_connection()] { log_end(end); });
   notify({ConnectionEvent::Kind::kFailed, error, {}});
   apply(StreamEvent::kLost);
   settle();
@@ -171,7 +176,8 @@ void SoftQp::enter(StreamState state) {
 // Leaves the queues and the engine, and tells the program; none of that inside a half.
 void SoftQp::finish_close() {
   if (link_.load() == nullptr) return;
-  init_.host->post([weak = weak_from_this()] {
+  init_.host->post([weak = weak_from_this(), end = end_of_connection()] {
+    log_end(end);
     const auto self = weak.lock();
     if (!self) return;
     self->init_.host->remove(*self);
@@ -181,7 +187,8 @@ void SoftQp::finish_close() {
     {
       const std::lock_guard lock(self->state_mutex_);
       if (!self->graceful_) {
-        event.error = {std::make_error_code(std::errc::connection_reset), self->reason_};
+        event.error = {std::make_error_code(std::errc::connection_reset),
+                       self->diagnosis_.sentence};
       }
     }
     if (self->init_.on_event) self->init_.on_event(event);
@@ -203,19 +210,26 @@ void SoftQp::settle() {
   } while (want_transmit_.load());
 }
 
-void SoftQp::explain(const std::string& reason) {
+// The first cause counts; a fault outranks a graceful end under way.
+void SoftQp::explain(Diagnosis why) {
   const std::lock_guard lock(state_mutex_);
-  graceful_ = false;
-  if (reason_.empty()) reason_ = reason;
+  if (stream_state() == StreamState::kClosed) return;
+  const bool news = why.graceful ? diagnosis_.by == EndedBy::kNobody : graceful_;
+  if (!why.graceful) graceful_ = false;
+  if (news) diagnosis_ = std::move(why);
 }
 
 void SoftQp::lost(const std::string& reason) {
-  explain(reason);
+  lost(abortive_end(EndedBy::kStack, EndLayer::kNone, reason));
+}
+
+void SoftQp::lost(Diagnosis why) {
+  explain(std::move(why));
   apply(StreamEvent::kLost);
 }
 
 void SoftQp::order_terminate(const rdmap::Terminate& message, const char* reason) {
-  explain(reason);
+  explain(fault_found_here(message, reason));
   {
     const std::lock_guard lock(state_mutex_);
     if (!ordered_terminate_ && !terminate_sent_) ordered_terminate_ = message;
@@ -240,6 +254,7 @@ bool SoftQp::flushing() const {
 
 void SoftQp::disconnect() {
   if (connecting_.load()) return abort();
+  explain(graceful_end(EndedBy::kProgram, EndLayer::kNone, "disconnected here"));
   apply(StreamEvent::kLocalDisconnect);
   settle();
 }
@@ -254,7 +269,7 @@ void SoftQp::abort() {
     if (startup) startup->cancel();
     if (fail_startup({std::make_error_code(std::errc::connection_aborted), "aborted here"})) return;
   }
-  lost("aborted here");
+  lost(abortive_end(EndedBy::kProgram, EndLayer::kNone, "aborted here"));
   settle();
 }
 
@@ -267,17 +282,24 @@ void SoftQp::set_deadline(std::chrono::milliseconds from_now) {
 bool SoftQp::check_deadlines() {
   const Clock::rep now = init_.host->now().time_since_epoch().count();
   const auto passed = [now](Clock::rep deadline) { return deadline != 0 && now >= deadline; };
+  const auto timed_out = [](EndLayer layer, const std::string& what) {
+    return abortive_end(EndedBy::kNetwork, layer, what);
+  };
   if (passed(half_fpdu_deadline_.load())) {
-    lost("half an FPDU came, and nothing more for " + seconds(init_.timeouts.half_fpdu));
+    lost(timed_out(EndLayer::kMpa,
+                   "half an FPDU came, and nothing more for " + seconds(init_.timeouts.half_fpdu)));
   } else if (passed(deadline_.load())) {
     switch (stream_state()) {
       case StreamState::kOperational:
-        lost("the peer sent no first FPDU for " + seconds(init_.timeouts.first_fpdu));
+        lost(timed_out(EndLayer::kMpa,
+                       "the peer sent no first FPDU for " + seconds(init_.timeouts.first_fpdu)));
         break;
       case StreamState::kDraining:
         apply(StreamEvent::kLost);  // everything was said; the peer keeps its half open
         break;
-      default: lost("what was posted could not be sent in " + seconds(init_.timeouts.closing));
+      default:
+        lost(timed_out(EndLayer::kTcp,
+                       "what was posted could not be sent in " + seconds(init_.timeouts.closing)));
     }
   }
   settle();
@@ -341,6 +363,20 @@ QpCounters SoftQp::counters() const {
 std::optional<TerminateInfo> SoftQp::terminate_sent() const {
   const std::lock_guard lock(state_mutex_);
   return terminate_sent_;
+}
+
+Diagnosis SoftQp::diagnosis() const {
+  const std::lock_guard lock(state_mutex_);
+  return diagnosis_;
+}
+
+EndOfConnection SoftQp::end_of_connection() const {
+  EndOfConnection end{number(), {}, {}, diagnosis()};
+  if (const Link* link = link_.load(); link != nullptr) {
+    end.local = link->stream.local();
+    end.remote = link->stream.remote();
+  }
+  return end;
 }
 
 std::optional<TerminateInfo> SoftQp::terminate_received() const {

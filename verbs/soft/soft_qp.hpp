@@ -11,6 +11,7 @@
 #include "iwarp/rdmap/stream_state.hpp"
 #include "iwarp/rdmap/transmitter.hpp"
 #include "iwarp/verbs/provider.hpp"
+#include "soft/diagnose.hpp"
 #include "soft/handoff_lock.hpp"
 #include "soft/host.hpp"
 #include "soft/memory_registry.hpp"
@@ -68,6 +69,7 @@ class SoftQp final : public provider::Qp,
     ConnectionHandler on_event;
     std::uint32_t number = 0;
     QpTimeouts timeouts;
+    std::string capture;  ///< Where to record a connection that is accepted; empty: nowhere.
   };
   explicit SoftQp(Init init);
   /// As whom this queue pair uses memory.
@@ -91,10 +93,12 @@ class SoftQp final : public provider::Qp,
   [[nodiscard]] QpCounters counters() const override;
   [[nodiscard]] std::optional<TerminateInfo> terminate_sent() const override;
   [[nodiscard]] std::optional<TerminateInfo> terminate_received() const override;
+  [[nodiscard]] Diagnosis diagnosis() const override;
 
   // ResponderQp
   bool begin_startup() override;
   void finish_startup(StartupResult result) override;
+  [[nodiscard]] std::string capture() const override { return init_.capture; }
 
   // For those who drive.
   /// A poller's turn: sends what was left for it, receives what is there.
@@ -131,7 +135,9 @@ class SoftQp final : public provider::Qp,
   bool fail_startup(const Error& error);
   /// With `only_in`: nothing, if the stream has left that state meanwhile.
   void apply(rdmap::StreamEvent event, std::optional<rdmap::StreamState> only_in = std::nullopt);
+  /// The stream is given up: for a fault of this side that no Terminate tells of, or for `why`.
   void lost(const std::string& reason);
+  void lost(Diagnosis why);
   void enter(rdmap::StreamState state);
   void finish_close();
   void notify(ConnectionEvent event);
@@ -142,7 +148,8 @@ class SoftQp final : public provider::Qp,
   [[nodiscard]] bool flushing() const;
   [[nodiscard]] rdmap::ReceiveSource& receives();
   [[nodiscard]] bool flushing_receives() const;
-  void explain(const std::string& reason);
+  void explain(Diagnosis why);
+  [[nodiscard]] EndOfConnection end_of_connection() const;
   void order_terminate(const rdmap::Terminate& message, const char* reason);
 
   // qp_post.cpp.
@@ -212,7 +219,7 @@ class SoftQp final : public provider::Qp,
   std::atomic<bool> connecting_{false};
   std::unique_ptr<Startup> startup_;  // guarded by state_mutex_
   mutable std::mutex state_mutex_;
-  std::string reason_;  // why it ended; guarded by state_mutex_
+  Diagnosis diagnosis_;  // why it ended; guarded by state_mutex_
   std::optional<TerminateInfo> terminate_sent_, terminate_received_;  // likewise
   std::optional<rdmap::Terminate> ordered_terminate_;  // likewise; taken by the transmit half
   bool graceful_ = true;                               // likewise

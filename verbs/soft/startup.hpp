@@ -90,6 +90,8 @@ class ResponderQp {
   /// Ends the start-up begun: RdmaMode, or an Error. Called exactly once on the executor after
   /// begin_startup() has said yes, unless the executor ends before.
   virtual void finish_startup(StartupResult result) = 0;
+  /// The directory in which the connection is to be recorded, start-up included; empty: nowhere.
+  [[nodiscard]] virtual std::string capture() const { return {}; }
 };
 
 /// The queue pair's side that takes incoming connections; null if it is another provider's. Called

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "iwarp/tcp_offload/capture.hpp"
 #include "soft/startup_close.hpp"
 #include "soft/startup_error.hpp"
 #include "soft/startup_options.hpp"
@@ -72,6 +73,7 @@ void ResponderSession::decide() {
 void ResponderSession::accept(std::shared_ptr<ResponderQp> qp, ConnectOptions options) {
   if (phase_ != Phase::kDeciding) return qp->finish_startup(failure_);
   qp_ = std::move(qp);
+  tcp_offload::begin_capture(*connection_, qp_->capture());
   options_ = std::move(options);
   answer_after_reading(options_.timeout);
 }

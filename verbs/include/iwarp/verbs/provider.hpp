@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "iwarp/verbs/connection.hpp"
+#include "iwarp/verbs/diagnosis.hpp"
 #include "iwarp/verbs/error.hpp"
 #include "iwarp/verbs/types.hpp"
 
@@ -96,6 +97,7 @@ struct QpInit {
   QpCapacity capacity;
   Signaling signaling = Signaling::kPerRequest;
   ConnectionHandler on_event;  ///< May be empty.
+  std::string capture;         ///< As in QpOptions.
 };
 
 /// A queue pair. Destruction flushes without completions and closes the connection.
@@ -118,6 +120,8 @@ class Qp {
   [[nodiscard]] virtual QpCounters counters() const = 0;
   [[nodiscard]] virtual std::optional<TerminateInfo> terminate_sent() const = 0;
   [[nodiscard]] virtual std::optional<TerminateInfo> terminate_received() const = 0;
+  /// Why the connection is over. A provider that does not know answers with an empty one.
+  [[nodiscard]] virtual Diagnosis diagnosis() const = 0;
 };
 
 /// A connection that a peer asked for and nobody has answered. Destroyed unanswered it is rejected.

@@ -139,6 +139,11 @@ struct QpOptions {
   Signaling signaling = Signaling::kPerRequest;
   ConnectionHandler on_event{};             ///< Besides the blocking calls; may be empty.
   const SharedReceiveQueue* srq = nullptr;  ///< Of the same PD: receives come from there only.
+  /// A directory in which the connection is recorded for Wireshark, from its start-up on; empty:
+  /// nowhere. Where the environment variable IWARP_CAPTURE names a directory, that one takes the
+  /// connections of every queue pair instead. A capture that fails is logged and changes nothing
+  /// else.
+  std::string capture{};
 };
 
 /// One end of an iWARP connection.
@@ -180,6 +185,10 @@ class QueuePair {
   [[nodiscard]] std::optional<TerminateInfo> terminate_received() const {
     return core_->terminate_received();
   }
+  /// Which side ended the connection, in which layer, why, and with which header; stays after the
+  /// end. The log has it too, as one line when the connection closes: a warning if that was neither
+  /// graceful nor this program's wish.
+  [[nodiscard]] Diagnosis diagnosis() const { return core_->diagnosis(); }
 
  private:
   friend class ProtectionDomain;
