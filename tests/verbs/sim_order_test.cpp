@@ -164,6 +164,22 @@ TEST(OrderOfMessages, WriteIsInPlaceWhenTheSendBehindItIsDelivered) {
                          source.memory.bytes().begin()));
 }
 
+TEST(OrderOfMessages, WritesAndReadsAreNotReportedToTheProgramTheyReach) {  // RFC 5040 §5.1, §5.2
+  SimPair pair;
+  Region& own = pair.client.region(64, Access::kLocalWrite);
+  Region& theirs =
+      pair.server.region(64, Access::kLocalWrite | Access::kRemoteWrite | Access::kRemoteRead);
+  post(pair.server, RecvWr{1, {}});
+  const Sge sge = own.sge();
+  const SendWr list[] = {write_of(1, {&sge, 1}, theirs.key(), theirs.to(0)),
+                         read_of(2, {&sge, 1}, theirs.key(), theirs.to(0))};
+  ASSERT_TRUE(pair.client.qp->post_send(list));
+  ASSERT_TRUE(pair.run_until([&] { return pair.client.sent.size() == 2; }, 1s));
+  EXPECT_EQ(pair.server.qp->counters().peer_writes, 2U) << "one is the RTR indication";
+  EXPECT_EQ(pair.server.qp->counters().peer_reads, 1U);
+  EXPECT_TRUE(pair.server.received.empty() && pair.server.sent.empty());
+}
+
 // ---- Everybody at once ----
 
 struct BlastCase {
