@@ -47,6 +47,23 @@ TEST(SimClose, BothSidesAtOnceEndGracefully) {
   expect_graceful(pair.server);
 }
 
+TEST(SimClose, NothingIsPostedAfterADisconnect) {  // RFC 5041 §6.2.1
+  SimPair pair;
+  Region& source = pair.client.region(500'000, Access::kNone);
+  Region& sink = pair.server.region(500'000, Access::kLocalWrite | Access::kRemoteWrite);
+  const Sge from = source.sge();
+  pair.run_for(1ms);
+  post(pair.client, write_of(1, {&from, 1}, sink.key(), sink.to(0)));
+  pair.client.qp->disconnect();
+  ASSERT_EQ(pair.client.qp->state(), QpState::kClosing) << "the first is still under way";
+  const SendWr late = send_of(2, {});
+  EXPECT_EQ(pair.client.qp->post_send({&late, 1}).error().code, std::errc::not_connected);
+  ASSERT_TRUE(pair.run_until_closed(1s));
+  pair.turn();
+  EXPECT_EQ(ids(pair.client.sent), std::vector<std::uint64_t>{1});
+  EXPECT_EQ(statuses(pair.client.sent), std::vector{Status::kSuccess});
+}
+
 TEST(SimClose, WhatWasPostedBeforeADisconnectIsDone) {
   SimPair pair;
   Region& source = pair.client.region(50'000, Access::kNone);

@@ -254,6 +254,7 @@ bool SoftQp::flushing() const {
 
 void SoftQp::disconnect() {
   if (connecting_.load()) return abort();
+  ending_.store(true);
   explain(graceful_end(EndedBy::kProgram, EndLayer::kNone, "disconnected here"));
   apply(StreamEvent::kLocalDisconnect);
   settle();

@@ -231,6 +231,7 @@ class SoftQp final : public provider::Qp,
   std::atomic<bool> hold_{false};  // a responder that has seen no FPDU
   std::atomic<bool> blocked_{false};
   std::atomic<bool> input_ended_{false};
+  std::atomic<bool> ending_{false};         // the program asked for a graceful end
   std::atomic<bool> receives_over_{false};  // what was posted has been flushed
   std::atomic<bool> leased_{false};
   std::atomic<bool> deferred_{false};  // posted, but left for the poller to send
