@@ -180,6 +180,23 @@ TEST(OrderOfMessages, WritesAndReadsAreNotReportedToTheProgramTheyReach) {  // R
   EXPECT_TRUE(pair.server.received.empty() && pair.server.sent.empty());
 }
 
+TEST(OrderOfMessages, SendsAndWritesCompleteOnceTheStreamHasReleasedThem) {  // RFC 5040 §5.5
+  PairOptions options;
+  options.net.memory = tcp_offload::SimMemory::kReferenced;
+  options.net.release_lag = 1s;
+  SimPair pair(options);
+  Region& source = pair.client.region(4000, Access::kNone);
+  Region& target = pair.server.region(4000, Access::kLocalWrite | Access::kRemoteWrite);
+  post(pair.server, RecvWr{1, {}});
+  const Sge from = source.sge();
+  const SendWr list[] = {write_of(1, {&from, 1}, target.key(), target.to(0)), send_of(2, {})};
+  ASSERT_TRUE(pair.client.qp->post_send(list));
+  ASSERT_TRUE(pair.run_until([&] { return !pair.server.received.empty(); }, 500ms));
+  EXPECT_TRUE(pair.client.sent.empty()) << "the stream still reads their memory";
+  ASSERT_TRUE(pair.run_until([&] { return pair.client.sent.size() == 2; }, 5s));
+  EXPECT_EQ(ids(pair.client.sent), (Ids{1, 2}));
+}
+
 // ---- Everybody at once ----
 
 struct BlastCase {
