@@ -96,7 +96,7 @@ class QueuePair {
   /// attempt with revision 1. Errors at once, which leave `socket` as it is: EBADF, ENOTSOCK,
   /// EPROTOTYPE (not TCP), ENOTCONN; EISCONN if the queue pair is not idle; EINVAL for `options`.
   /// Otherwise `socket` is empty afterwards, unless the peer has rejected and the options say
-  /// kGiveBack: then it is there again, with what was read behind the Reply.
+  /// kGiveBack: then it is there again, with what was read behind the Reply, and not in the event.
   Outcome<ConnectionInfo> adopt(StreamingSocket& socket, const ConnectOptions& options = {});
   /// The same without waiting: the outcome goes to the handler of QpOptions, and after a rejection
   /// the socket too.
