@@ -42,8 +42,8 @@ void place(std::byte* to, ConstBytes data) {
   store_last(to + body, data.subspan(body));
 }
 
-Result<void, Error> scatter(const StagTable& table, ProtectionDomainId pd,
-                            std::span<const Sge> list, std::uint64_t offset, ConstBytes data) {
+Result<void, Error> scatter(const StagTable& table, const Accessor& by, std::span<const Sge> list,
+                            std::uint64_t offset, ConstBytes data) {
   for (const Sge& sge : list) {
     if (data.empty()) break;
     if (offset >= sge.length) {
@@ -52,7 +52,7 @@ Result<void, Error> scatter(const StagTable& table, ProtectionDomainId pd,
     }
     const std::size_t size = std::min<std::size_t>(sge.length - offset, data.size());
     const auto pin =
-        table.pin(sge.lkey, pd, Rights::kLocalWrite, TaggedOffset{sge.address + offset}, size);
+        table.pin(sge.lkey, by, Rights::kLocalWrite, TaggedOffset{sge.address + offset}, size);
     if (!pin) return failure(pin.error());
     place(pin->memory(), data.first(size));
     data = data.subspan(size);

@@ -42,6 +42,7 @@ struct alignas(64) StagTable::Slot {
 
 StagTable::Pin::~Pin() {
   if (slot_ != nullptr) slot_->pins.fetch_sub(1, std::memory_order_release);
+  if (parent_ != nullptr) parent_->pins.fetch_sub(1, std::memory_order_release);
 }
 
 StagTable::StagTable(std::uint64_t secret)
@@ -92,10 +93,35 @@ Stag StagTable::enable(std::uint32_t slot, std::uint8_t key, const TaggedBuffer&
   std::uint32_t stag = kNoStag;
   while (stag == kNoStag) {
     entry.generation = (entry.generation + 1U) & kGenerationMask;
-    stag = scramble(entry.generation << kSlotBits | slot) << kKeyBits | key;
+    stag = index_of(entry, slot) << kKeyBits | key;
   }
   entry.stag.store(stag);
   return Stag{stag};
+}
+
+std::uint32_t StagTable::index_of(const Slot& entry, std::uint32_t slot) const {
+  return scramble(entry.generation << kSlotBits | slot);
+}
+
+Stag StagTable::reserve(std::uint32_t slot, std::uint8_t key) {
+  Slot& entry = make(slot);
+  do {  // under index 0 one of the keys would make no STag
+    entry.generation = (entry.generation + 1U) & kGenerationMask;
+  } while (index_of(entry, slot) == 0);
+  return Stag{index_of(entry, slot) << kKeyBits | key};
+}
+
+Activation StagTable::activate(Stag stag, const TaggedBuffer& buffer) {
+  const std::uint32_t slot = slot_of(stag);
+  Slot* entry = find(slot);
+  if (entry == nullptr || index_of(*entry, slot) != stag.value() >> kKeyBits) {
+    return Activation::kRefused;
+  }
+  if (entry->stag.load() != kNoStag) return Activation::kRefused;
+  if (entry->pins.load() != 0) return Activation::kBusy;
+  entry->buffer = buffer;
+  entry->stag.store(stag.value());
+  return Activation::kDone;
 }
 
 bool StagTable::disable(Stag stag) {
@@ -110,7 +136,7 @@ bool StagTable::idle(std::uint32_t slot) const {
   return entry == nullptr || entry->pins.load() == 0;
 }
 
-Result<StagTable::Pin, Error> StagTable::pin(Stag stag, ProtectionDomainId pd, Rights wanted,
+Result<StagTable::Pin, Error> StagTable::pin(Stag stag, const Accessor& by, Rights wanted,
                                              TaggedOffset to, std::uint64_t length) const {
   Slot* entry = find(slot_of(stag));
   if (entry == nullptr || stag.value() == kNoStag) return failure(Error::kInvalidStag);
@@ -118,20 +144,34 @@ Result<StagTable::Pin, Error> StagTable::pin(Stag stag, ProtectionDomainId pd, R
   Pin held(entry, nullptr);
   if (entry->stag.load() != stag.value()) return failure(Error::kInvalidStag);
   const TaggedBuffer& buffer = entry->buffer;
-  if (buffer.pd != pd) return failure(Error::kStagNotAssociated);
+  if (buffer.pd != by.pd) return failure(Error::kStagNotAssociated);
+  if (buffer.stream != kAnyStream && buffer.stream != by.stream) {
+    return failure(Error::kStagNotAssociated);
+  }
   if (!includes(buffer.rights, wanted)) return failure(Error::kAccessViolation);
   if (to.value() + length < to.value()) return failure(Error::kTaggedOffsetWrap);
   const std::uint64_t from_base = to.value() - buffer.base.value();
   if (to < buffer.base || from_base > buffer.length || length > buffer.length - from_base) {
     return failure(Error::kBoundsViolation);
   }
+  if (buffer.parent != Stag{kNoStag} && !pin_parent(held, buffer.parent)) {
+    return failure(Error::kInvalidStag);
+  }
   held.memory_ = buffer.memory + from_base;
   return held;
 }
 
-Result<void, Error> StagTable::invalidate_for_peer(Stag stag, ProtectionDomainId pd) {
+bool StagTable::pin_parent(Pin& held, Stag parent) const {
+  Slot* entry = find(slot_of(parent));
+  if (entry == nullptr) return false;
+  entry->pins.fetch_add(1);
+  held.parent_ = entry;
+  return entry->stag.load() == parent.value();
+}
+
+Result<void, Error> StagTable::invalidate_for_peer(Stag stag, const Accessor& by) {
   {
-    const auto held = pin(stag, pd, Rights::kRemoteInvalidate, TaggedOffset{0}, 0);
+    const auto held = pin(stag, by, Rights::kRemoteInvalidate, TaggedOffset{0}, 0);
     if (!held && held.error() != Error::kBoundsViolation) return failure(held.error());
   }
   // Somebody else may have ended it since: then there is nothing left to invalidate.

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <cstring>
 
 #include "mpa/helpers.hpp"
 #include "mpa/naive_framer.hpp"
@@ -68,6 +69,26 @@ TEST(Framer, CrcFieldIsZeroWithoutCrc) {
     expected.insert(expected.end(), payload.begin(), payload.end());
     expected.resize(12);
     EXPECT_EQ(flatten(out), expected);
+  }
+}
+
+TEST(Framer, PadIsZeroWhateverTheMemoryHeldBefore) {
+  for (Markers markers : kMarkersChoices) {
+    for (PayloadUse use : {PayloadUse::kCopy, PayloadUse::kReference}) {
+      for (std::size_t length = 18; length < 22; ++length) {
+        GatherList out(4096, 64);
+        std::memset(out.append(4096), 0xFF, 4096);
+        out.clear();
+        const Bytes ulpdu = pattern(length);
+        const ConstBytes all(ulpdu);
+        Framer(Crc::kOff, markers).frame(all.first(14), Pieces{all.subspan(14)}, use, out);
+        Bytes expected = from_hex(markers == Markers::kOn ? "00000000 0000" : "0000");
+        expected.back() = static_cast<std::byte>(length);
+        expected.insert(expected.end(), ulpdu.begin(), ulpdu.end());
+        expected.resize(Framer(Crc::kOff, markers).wire_size(length));
+        EXPECT_EQ(flatten(out), expected) << length;
+      }
+    }
   }
 }
 

@@ -17,6 +17,10 @@ TEST(RdmapControl, CarriesVersionOneAndTheOpcode) {  // RFC 5040 §4.1, Figure 3
   EXPECT_EQ(encode_control(Opcode::kSendSolicited), 0x45);
   EXPECT_EQ(encode_control(Opcode::kSendSolicitedInvalidate), 0x46);
   EXPECT_EQ(encode_control(Opcode::kTerminate), 0x47);
+  EXPECT_EQ(encode_control(Opcode::kImmediate), 0x48);  // RFC 7306 §4.1, Figure 2
+  EXPECT_EQ(encode_control(Opcode::kImmediateSolicited), 0x49);
+  EXPECT_EQ(encode_control(Opcode::kAtomicRequest), 0x4A);
+  EXPECT_EQ(encode_control(Opcode::kAtomicResponse), 0x4B);
 }
 
 TEST(RdmapControl, IgnoresItsReservedBits) {
@@ -34,7 +38,7 @@ struct Row {
   bool solicited, invalidates;
 };
 
-TEST(OpcodeTraits, AreThoseOfRfc5040Figure4) {
+TEST(OpcodeTraits, AreThoseOfRfc5040Figure4AndRfc7306Figure2) {
   constexpr auto kTagged = BufferModel::kTagged;
   constexpr auto kUntagged = BufferModel::kUntagged;
   constexpr Row kRows[] = {
@@ -46,6 +50,10 @@ TEST(OpcodeTraits, AreThoseOfRfc5040Figure4) {
       {Opcode::kSendSolicited, kUntagged, 0, true, false},
       {Opcode::kSendSolicitedInvalidate, kUntagged, 0, true, true},
       {Opcode::kTerminate, kUntagged, 2, false, false},
+      {Opcode::kImmediate, kUntagged, 0, false, false},
+      {Opcode::kImmediateSolicited, kUntagged, 0, true, false},
+      {Opcode::kAtomicRequest, kUntagged, 1, false, false},
+      {Opcode::kAtomicResponse, kUntagged, 3, false, false},
   };
   std::set<std::string> names;
   for (const Row& row : kRows) {
@@ -59,8 +67,14 @@ TEST(OpcodeTraits, AreThoseOfRfc5040Figure4) {
   EXPECT_EQ(names.size(), std::size(kRows));
 }
 
+TEST(OpcodeTraits, OfRfc7306ExistOnlyWithTheExtensions) {
+  for (std::uint8_t opcode = 0; opcode < 12; ++opcode) {
+    EXPECT_EQ(traits(opcode, Extensions::kNone) != nullptr, opcode < 8) << unsigned{opcode};
+  }
+}
+
 TEST(OpcodeTraits, DoNotExistForReservedOpcodes) {
-  for (unsigned opcode = 8; opcode < 256; ++opcode) {
+  for (unsigned opcode = 12; opcode < 256; ++opcode) {
     EXPECT_EQ(traits(static_cast<std::uint8_t>(opcode)), nullptr) << opcode;
   }
 }

@@ -8,38 +8,37 @@ namespace {
 enum class Answer {
   kOk,        // taken
   kOpcode,    // RDMAP: unexpected opcode
-  kQueue,     // DDP: invalid Queue Number, before anybody looks at the opcode
-  kNoPosted,  // DDP: no receive posted, so the message would have been taken
+  kNoPosted,  // DDP: no buffer for it, so the message would have been taken
+  kShort,     // RDMAP: taken, and found too short
 };
 
 constexpr Answer kBad = Answer::kOpcode;
-constexpr Answer kQn = Answer::kQueue;
 struct Row {
   Answer tagged;
   Answer queue[4];
 };
 constexpr Row kGrid[16] = {
-    {Answer::kOk, {kBad, kBad, kBad, kQn}},        // Write
-    {kBad, {kBad, Answer::kOk, kBad, kQn}},        // Read Request
-    {kBad, {kBad, kBad, kBad, kQn}},               // Read Response, none is due
-    {kBad, {Answer::kNoPosted, kBad, kBad, kQn}},  // Send
-    {kBad, {Answer::kNoPosted, kBad, kBad, kQn}},  // Send with Invalidate
-    {kBad, {Answer::kNoPosted, kBad, kBad, kQn}},  // Send with SE
-    {kBad, {Answer::kNoPosted, kBad, kBad, kQn}},  // Send with SE and Invalidate
-    {kBad, {kBad, kBad, Answer::kOk, kQn}},        // Terminate
-    {kBad, {kBad, kBad, kBad, kQn}},
-    {kBad, {kBad, kBad, kBad, kQn}},  // reserved
-    {kBad, {kBad, kBad, kBad, kQn}},
-    {kBad, {kBad, kBad, kBad, kQn}},
-    {kBad, {kBad, kBad, kBad, kQn}},
-    {kBad, {kBad, kBad, kBad, kQn}},
-    {kBad, {kBad, kBad, kBad, kQn}},
-    {kBad, {kBad, kBad, kBad, kQn}},
+    {Answer::kOk, {kBad, kBad, kBad, kBad}},        // Write
+    {kBad, {kBad, Answer::kOk, kBad, kBad}},        // Read Request
+    {kBad, {kBad, kBad, kBad, kBad}},               // Read Response, none is due
+    {kBad, {Answer::kNoPosted, kBad, kBad, kBad}},  // Send
+    {kBad, {Answer::kNoPosted, kBad, kBad, kBad}},  // Send with Invalidate
+    {kBad, {Answer::kNoPosted, kBad, kBad, kBad}},  // Send with SE
+    {kBad, {Answer::kNoPosted, kBad, kBad, kBad}},  // Send with SE and Invalidate
+    {kBad, {kBad, kBad, Answer::kOk, kBad}},        // Terminate
+    {kBad, {Answer::kNoPosted, kBad, kBad, kBad}},  // Immediate Data
+    {kBad, {Answer::kNoPosted, kBad, kBad, kBad}},  // Immediate Data with SE
+    {kBad, {kBad, Answer::kShort, kBad, kBad}},     // Atomic Request
+    {kBad, {kBad, kBad, kBad, Answer::kNoPosted}},  // Atomic Response, none is due
+    {kBad, {kBad, kBad, kBad, kBad}},
+    {kBad, {kBad, kBad, kBad, kBad}},  // reserved
+    {kBad, {kBad, kBad, kBad, kBad}},
+    {kBad, {kBad, kBad, kBad, kBad}},
 };
 
 Cause cause_of(Answer answer) {
   if (answer == Answer::kOpcode) return kUnexpectedOpcode;
-  return answer == Answer::kQueue ? Cause{Layer::kDdp, 2, 0x01} : kNoBuffer;
+  return answer == Answer::kShort ? Cause{Layer::kRdmap, 2, 0xFF} : kNoBuffer;
 }
 
 void expect_answer(const Outcome& outcome, Answer answer) {
@@ -79,8 +78,22 @@ TEST(OpcodeGrid, AcceptsUntaggedSegmentsOnTheQueueOfTheirOpcodeOnly) {
   }
 }
 
-TEST(OpcodeGrid, RefusesQueuesBeyondTheTerminateQueueWhateverTheOpcode) {
-  for (const std::uint32_t qn : {3U, 4U, 0x100U, 0x80000000U, 0xFFFFFFFFU}) {
+TEST(OpcodeGrid, RefusesTheOpcodesOfRfc7306WithoutTheExtensions) {
+  EndpointOptions options;
+  options.extensions = rdmap::Extensions::kNone;
+  for (unsigned opcode = 8; opcode < 12; ++opcode) {
+    for (std::uint32_t qn = 0; qn < 3; ++qn) {
+      Endpoint endpoint(options);
+      const auto control = static_cast<std::uint8_t>(0x40U | opcode);
+      expect_fault(endpoint.receive(untagged_with(control, qn)), kUnexpectedOpcode);
+    }
+  }
+  Endpoint endpoint(options);
+  expect_fault(endpoint.receive(untagged_with(0x4B, 3)), {Layer::kDdp, 2, 0x01});
+}
+
+TEST(OpcodeGrid, RefusesQueuesBeyondTheLastWhateverTheOpcode) {
+  for (const std::uint32_t qn : {4U, 5U, 0x100U, 0x80000000U, 0xFFFFFFFFU}) {
     Endpoint endpoint;
     expect_fault(endpoint.receive(untagged_with(0x43, qn)), {Layer::kDdp, 2, 0x01});
   }

@@ -2,7 +2,7 @@
 
 #include <thread>
 
-#include "iwarp/rdmap/outstanding_reads.hpp"
+#include "iwarp/rdmap/outstanding_requests.hpp"
 #include "iwarp/rdmap/response_queue.hpp"
 #include "iwarp/rdmap/send_queue.hpp"
 #include "support/repeat.hpp"
@@ -51,7 +51,7 @@ void hand_over_responses() {
   ResponseQueue queue(3);
   std::thread receiver([&] {
     for (std::uint32_t i = 0; i < kCount; ++i) {
-      while (!queue.admits()) test::pause_a_little();
+      while (!queue.admits(Owed::kReadResponse)) test::pause_a_little();
       queue.append({Stag{i}, TaggedOffset{i}, i, Stag{i}, TaggedOffset{i}});
     }
   });
@@ -64,7 +64,8 @@ void hand_over_responses() {
     // Plans all, takes it back, and has sent one.
     queue.planned(tail);
     for (std::uint32_t i = cursor; i != tail; ++i) {
-      wrong += queue.at(i).size == i && queue.at(i).source_to == TaggedOffset{i} ? 0U : 1U;
+      wrong +=
+          queue.at(i).read.size == i && queue.at(i).read.source_to == TaggedOffset{i} ? 0U : 1U;
     }
     if (cursor != tail) ++cursor;
     queue.planned(cursor);
@@ -75,18 +76,18 @@ void hand_over_responses() {
 }
 
 void hand_over_reads() {
-  OutstandingReads reads(3, 5);
+  OutstandingRequests reads(3, 5);
   const ddp::Sge sinks[4] = {};
   std::thread transmitter([&] {
     for (std::uint32_t i = 0; i < kCount; ++i) {
       while (!reads.admits(i)) test::pause_a_little();
-      reads.issue(i, i, std::span(sinks).first(i % 4));
-      reads.issue(i, 0xDEAD, {});
+      reads.issue(i, Owed::kReadResponse, i, std::span(sinks).first(i % 4));
+      reads.issue(i, Owed::kReadResponse, 0xDEAD, {});
     }
   });
   std::uint32_t wrong = 0;
   for (std::uint32_t i = 0; i < kCount; ++i) {
-    const OutstandingRead* read = nullptr;
+    const OutstandingRequest* read = nullptr;
     while ((read = reads.due()) == nullptr) test::pause_a_little();
     wrong += read->length == i && read->sink.size() == i % 4 ? 0U : 1U;
     wrong += read->sink_stag == reads.sink_stag(i) ? 0U : 1U;
@@ -104,7 +105,7 @@ TEST(ResponseQueueConcurrency, HandsRequestsFromReceiverToTransmitter) {
   repeat_for(kTime, hand_over_responses);
 }
 
-TEST(OutstandingReadsConcurrency, HandsReadsFromTransmitterToReceiver) {
+TEST(OutstandingRequestsConcurrency, HandsReadsFromTransmitterToReceiver) {
   repeat_for(kTime, hand_over_reads);
 }
 

@@ -2,7 +2,7 @@
 
 #include <set>
 
-#include "iwarp/rdmap/outstanding_reads.hpp"
+#include "iwarp/rdmap/outstanding_requests.hpp"
 #include "iwarp/rdmap/response_queue.hpp"
 #include "iwarp/rdmap/send_queue.hpp"
 
@@ -81,10 +81,10 @@ TEST(ResponseQueue, AdmitsIrdRequests) {
     ResponseQueue queue(ird);
     EXPECT_EQ(queue.ird(), ird);
     for (std::uint32_t i = 0; i < ird; ++i) {
-      EXPECT_TRUE(queue.admits()) << ird;
+      EXPECT_TRUE(queue.admits(Owed::kReadResponse)) << ird;
       queue.append(request(i));
     }
-    EXPECT_FALSE(queue.admits()) << ird;
+    EXPECT_FALSE(queue.admits(Owed::kReadResponse)) << ird;
   }
 }
 
@@ -92,60 +92,77 @@ TEST(ResponseQueue, AdmitsOneMoreForEachResponsePlanned) {
   ResponseQueue queue(2);
   for (std::uint32_t i = 0; i < 2; ++i) queue.append(request(i));
   queue.planned(1);
-  EXPECT_TRUE(queue.admits());
+  EXPECT_TRUE(queue.admits(Owed::kReadResponse));
   queue.append(request(2));
-  EXPECT_FALSE(queue.admits());
+  EXPECT_FALSE(queue.admits(Owed::kReadResponse));
   queue.planned(3);
-  EXPECT_TRUE(queue.admits());
+  EXPECT_TRUE(queue.admits(Owed::kReadResponse));
 }
 
-TEST(ResponseQueue, NeverHoldsMoreThanTwiceIrd) {
+TEST(ResponseQueue, NeverHoldsMoreThanTwiceWhatMayWait) {
   for (const std::uint32_t ird : {1U, 3U, 4U}) {
     ResponseQueue queue(ird);
     std::uint32_t n = 0;
-    for (; n < 2 * ird; ++n) {
+    for (; n < 4 * ird; ++n) {
       queue.planned(n);
-      ASSERT_TRUE(queue.admits());
+      ASSERT_TRUE(queue.admits(Owed::kReadResponse));
       queue.append(request(n));
     }
     queue.planned(n);
-    EXPECT_FALSE(queue.admits()) << "nothing has been retired";
-    for (std::uint32_t i = 0; i < n; ++i) EXPECT_EQ(queue.at(i), request(i)) << "overwritten";
+    EXPECT_FALSE(queue.admits(Owed::kReadResponse)) << "nothing has been retired";
+    for (std::uint32_t i = 0; i < n; ++i) EXPECT_EQ(queue.at(i).read, request(i)) << "overwritten";
     queue.retire(1);
-    EXPECT_TRUE(queue.admits());
+    EXPECT_TRUE(queue.admits(Owed::kReadResponse));
   }
+}
+
+TEST(ResponseQueue, AdmitsIrdReadsAndIrdAtomics) {
+  ResponseQueue queue(2);
+  for (std::uint32_t i = 0; i < 2; ++i) {
+    EXPECT_TRUE(queue.admits(Owed::kAtomicResponse));
+    queue.append(AtomicResponse{i, i});
+    EXPECT_TRUE(queue.admits(Owed::kReadResponse));
+    queue.append(request(i));
+  }
+  EXPECT_FALSE(queue.admits(Owed::kAtomicResponse));
+  EXPECT_FALSE(queue.admits(Owed::kReadResponse));
+  queue.planned(1);
+  EXPECT_TRUE(queue.admits(Owed::kAtomicResponse));
+  EXPECT_FALSE(queue.admits(Owed::kReadResponse));
+  queue.planned(2);
+  EXPECT_TRUE(queue.admits(Owed::kReadResponse));
 }
 
 TEST(ResponseQueue, AdmitsLessAgainOncePlanningIsTakenBack) {
   ResponseQueue queue(2);
   for (std::uint32_t i = 0; i < 2; ++i) queue.append(request(i));
   queue.planned(2);
-  EXPECT_TRUE(queue.admits());
+  EXPECT_TRUE(queue.admits(Owed::kReadResponse));
   queue.planned(0);
-  EXPECT_FALSE(queue.admits());
+  EXPECT_FALSE(queue.admits(Owed::kReadResponse));
 }
 
 TEST(ResponseQueue, KeepsRequestsInTheirOrderRoundTheRing) {
   ResponseQueue queue(3);
   std::uint32_t in = 0;
   for (std::uint32_t out = 0; out < 100; ++out) {
-    while (queue.admits()) {
+    while (queue.admits(Owed::kReadResponse)) {
       queue.append(request(in));
       ++in;
     }
     EXPECT_EQ(queue.tail(), in);
-    EXPECT_EQ(queue.at(queue.head()), request(out));
+    EXPECT_EQ(queue.at(queue.head()).read, request(out));
     queue.planned(out + 1);
     queue.retire(out + 1);
   }
 }
 
-TEST(OutstandingReads, AdmitsOrdReads) {
+TEST(OutstandingRequests, AdmitsOrdReads) {
   for (const std::uint32_t ord : {0U, 1U, 3U, 16U}) {
-    OutstandingReads reads(ord, 1);
+    OutstandingRequests reads(ord, 1);
     for (std::uint32_t i = 0; i < ord; ++i) {
       EXPECT_TRUE(reads.admits(i)) << ord;
-      reads.issue(i, i, {});
+      reads.issue(i, Owed::kReadResponse, i, {});
     }
     EXPECT_FALSE(reads.admits(ord)) << ord;
     if (ord == 0) continue;
@@ -155,14 +172,14 @@ TEST(OutstandingReads, AdmitsOrdReads) {
   }
 }
 
-TEST(OutstandingReads, AreDueInTheOrderTheyWereIssued) {
-  OutstandingReads reads(3, 99);
+TEST(OutstandingRequests, AreDueInTheOrderTheyWereIssued) {
+  OutstandingRequests reads(3, 99);
   const ddp::Sge sink[2] = {};
   EXPECT_EQ(reads.due(), nullptr);
   std::uint32_t issued = 0;
   for (std::uint32_t done = 0; done < 50; ++done) {
     for (; reads.admits(issued); ++issued) {
-      reads.issue(issued, issued * 10, std::span(sink).first(issued % 3));
+      reads.issue(issued, Owed::kReadResponse, issued * 10, std::span(sink).first(issued % 3));
     }
     ASSERT_NE(reads.due(), nullptr);
     EXPECT_EQ(reads.due()->length, done * 10);
@@ -173,23 +190,23 @@ TEST(OutstandingReads, AreDueInTheOrderTheyWereIssued) {
   }
 }
 
-TEST(OutstandingReads, TakeNoSecondAnnouncementOfOneRead) {
-  OutstandingReads reads(4, 1);
-  reads.issue(0, 10, {});
-  reads.issue(1, 11, {});
-  reads.issue(0, 99, {});
+TEST(OutstandingRequests, TakeNoSecondAnnouncementOfOneRead) {
+  OutstandingRequests reads(4, 1);
+  reads.issue(0, Owed::kReadResponse, 10, {});
+  reads.issue(1, Owed::kReadResponse, 11, {});
+  reads.issue(0, Owed::kReadResponse, 99, {});
   EXPECT_EQ(reads.due()->length, 10U);
   reads.finish();
   EXPECT_EQ(reads.due()->length, 11U);
   reads.finish();
   EXPECT_EQ(reads.due(), nullptr);
-  reads.issue(0, 99, {});
+  reads.issue(0, Owed::kReadResponse, 99, {});
   EXPECT_EQ(reads.due(), nullptr);
 }
 
-TEST(OutstandingReads, NameTheirSinksDifferently) {
-  const OutstandingReads reads(4, 0x1234);
-  const OutstandingReads other(4, 0x4321);
+TEST(OutstandingRequests, NameTheirSinksDifferently) {
+  const OutstandingRequests reads(4, 0x1234);
+  const OutstandingRequests other(4, 0x4321);
   std::set<Stag> stags;
   for (std::uint32_t i = 0; i < 10000; ++i) {
     ASSERT_TRUE(stags.insert(reads.sink_stag(i)).second);

@@ -31,7 +31,7 @@ TEST_F(ReceiverReadRequest, WaitsForItsResponse) {
   const ReadRequest request = ask(100, 7);
   event_of<ReadRequestDelivered>(take_request(1, request));
   ASSERT_EQ(endpoint.responses.tail(), 1U);
-  EXPECT_EQ(endpoint.responses.at(0), request);
+  EXPECT_EQ(endpoint.responses.at(0).read, request);
   EXPECT_EQ(endpoint.receives.taken(), 0U);
 }
 
@@ -47,7 +47,7 @@ TEST_F(ReceiverReadRequest, MayComeInSegments) {
     event_of<ReadRequestDelivered>(
         other.receive(segment(untagged(Opcode::kReadRequest, 1, static_cast<std::uint32_t>(cut)),
                               ConstBytes(bytes).subspan(cut))));
-    EXPECT_EQ(other.responses.at(0), request) << "cut at " << cut;
+    EXPECT_EQ(other.responses.at(0).read, request) << "cut at " << cut;
   }
 }
 
@@ -155,7 +155,7 @@ class ReceiverReadResponse : public ReceiverTest {
 
 TEST_F(ReceiverReadResponse, IsPlacedInTheSinkOfItsRead) {
   issue_read(100);
-  event_of<rdmap::ReadFinished>(take_response(0, 0, pattern(100)));
+  event_of<rdmap::RequestFinished>(take_response(0, 0, pattern(100)));
   EXPECT_TRUE(equal(local.part(0, 100), pattern(100)));
   EXPECT_TRUE(all_zero(local.part(100, kSize - 100)));
   EXPECT_EQ(endpoint.reads.finished(), 1U);
@@ -169,27 +169,27 @@ TEST_F(ReceiverReadResponse, ComesInSegmentsIntoAScatterList) {
   event_of<Placed>(take_response(0, 0, ConstBytes(data).first(114), Last::kNo));
   event_of<Placed>(take_response(0, 114, ConstBytes(data).subspan(114, 114), Last::kNo));
   EXPECT_EQ(endpoint.reads.finished(), 0U);
-  event_of<rdmap::ReadFinished>(take_response(0, 228, ConstBytes(data).subspan(228)));
+  event_of<rdmap::RequestFinished>(take_response(0, 228, ConstBytes(data).subspan(228)));
   EXPECT_TRUE(equal(local.part(300, 50), ConstBytes(data).first(50)));
   EXPECT_TRUE(equal(local.part(10, 200), ConstBytes(data).subspan(50)));
 }
 
 TEST_F(ReceiverReadResponse, OfNothingFinishesAReadOfNothing) {
   issue_read(0);
-  event_of<rdmap::ReadFinished>(
+  event_of<rdmap::RequestFinished>(
       take(segment(tagged(Opcode::kReadResponse, Stag{0xDEADBEEF}, TaggedOffset{~0ULL}))));
 }
 
 TEST_F(ReceiverReadResponse, MayEndWithAnEmptySegment) {
   issue_read(10);
   event_of<Placed>(take_response(0, 0, pattern(10), Last::kNo));
-  event_of<rdmap::ReadFinished>(take_response(0, 10, {}));
+  event_of<rdmap::RequestFinished>(take_response(0, 10, {}));
 }
 
 TEST_F(ReceiverReadResponse, FinishesReadsInTheirOrder) {
   for (std::uint32_t i = 0; i < 4; ++i) issue_read(10 + i);
   for (std::uint32_t i = 0; i < 4; ++i) {
-    event_of<rdmap::ReadFinished>(take_response(i, 0, pattern(10 + i, i)));
+    event_of<rdmap::RequestFinished>(take_response(i, 0, pattern(10 + i, i)));
     EXPECT_TRUE(equal(local.part(0, 10 + i), pattern(10 + i, i)));
   }
   expect_fault(take_response(4, 0, pattern(1)), kUnexpectedOpcode);
@@ -257,7 +257,7 @@ TEST_F(ReceiverReadResponse, IntoMemoryThatIsNoLongerOursBlamesOurselves) {
   const Outcome outcome = take_response(0, 0, pattern(10));
   expect_fault(outcome, {Layer::kRdmap, 0, 0x00});
   EXPECT_EQ(outcome.error().local_memory, ddp::Error::kInvalidStag);
-  EXPECT_TRUE(outcome.error().in_read_sink);
+  EXPECT_TRUE(outcome.error().in_sink);
   EXPECT_TRUE(untouched());
 }
 

@@ -184,7 +184,7 @@ TEST_F(ReceiverSend, IntoMemoryThatIsNotOursBlamesOurselves) {
   const Outcome outcome = take_send(1, 0, pattern(4));
   expect_fault(outcome, {Layer::kRdmap, 0, 0x00});
   EXPECT_EQ(outcome.error().local_memory, ddp::Error::kInvalidStag);
-  EXPECT_FALSE(outcome.error().in_read_sink);
+  EXPECT_FALSE(outcome.error().in_sink);
   EXPECT_EQ(outcome.error().terminate.ddp_header_size, 0U);
   EXPECT_EQ(endpoint.receiver.abandon()->cookie, 11U);
 }

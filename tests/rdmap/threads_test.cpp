@@ -86,7 +86,7 @@ class Party {
       }
       const auto outcome = endpoint_.receiver.on_ulpdu(*segment);
       ASSERT_TRUE(outcome) << rdmap::describe(outcome.error().terminate.cause);
-      reads += std::holds_alternative<rdmap::ReadFinished>(*outcome) ? 1U : 0U;
+      reads += std::holds_alternative<rdmap::RequestFinished>(*outcome) ? 1U : 0U;
       if (std::holds_alternative<rdmap::SendDelivered>(*outcome)) check_delivery(sends++);
       if (sends == kRounds && reads == kRounds) received_all_ = true;
     }

@@ -167,7 +167,8 @@ class TransmitterRewind : public TransmitterTest {
     constexpr Operation kOperations[] = {Operation::kSend, Operation::kSendInvalidate,
                                          Operation::kWrite, Operation::kRead};
     if (!endpoint.requests.full()) post(kOperations[random.below(4)], random.below(700));
-    if (random.one_in(2) && endpoint.responses.admits()) ask(random.below(700));
+    if (random.one_in(2) && endpoint.responses.admits(rdmap::Owed::kReadResponse))
+      ask(random.below(700));
   }
 };
 

@@ -12,7 +12,7 @@ Endpoint::Endpoint(const EndpointOptions& options)
       reads(options.ord, static_cast<std::uint32_t>(options.secret * 0x2545F491U)),
       responses(options.ird),
       requests(options.depth, options.max_sges, options.max_inline),
-      receiver({stags, kPd, receives, reads, responses}, options.first),
+      receiver({stags, kPd, receives, reads, responses}, options.first, options.extensions),
       transmitter({requests, responses, reads}, options.rtr) {}
 
 Region& Endpoint::enable(std::size_t size, ddp::Rights rights, ddp::ProtectionDomainId pd,
@@ -71,7 +71,7 @@ bool Endpoint::gather(const rdmap::OutgoingSegment& segment, Ulpdu& ulpdu) {
     return true;
   }
   if (segment.source == Source::kResponse) {
-    const rdmap::ReadRequest& asked = responses.at(segment.position);
+    const rdmap::ReadRequest& asked = responses.at(segment.position).read;
     return append(asked.source_stag, TaggedOffset{asked.source_to.value() + segment.offset},
                   segment.length, ddp::Rights::kRemoteRead, ulpdu);
   }
@@ -109,8 +109,8 @@ void Endpoint::retire() {
   responses.retire(transmitter.cursor().response);
   while (requests.head() != transmitter.cursor().request) {
     const rdmap::Request& oldest = requests.at(requests.head());
-    const bool is_read = oldest.operation == Operation::kRead;
-    if (is_read && static_cast<std::int32_t>(reads.finished() - oldest.read_index) <= 0) return;
+    const bool waits = rdmap::awaits_response(oldest.operation);
+    if (waits && static_cast<std::int32_t>(reads.finished() - oldest.read_index) <= 0) return;
     requests.retire();
     ++retired_;
   }

@@ -74,6 +74,7 @@ struct EndpointOptions {
   std::uint32_t depth = 64, max_sges = 8, max_inline = 64;
   rdmap::Rtr rtr = rdmap::Rtr::kNone;
   rdmap::FirstMessage first = rdmap::FirstMessage::kOrdinary;
+  rdmap::Extensions extensions = rdmap::Extensions::kRfc7306;
 };
 
 inline constexpr ddp::ProtectionDomainId kPd{7};
@@ -109,7 +110,7 @@ class Endpoint {
 
   ddp::StagTable stags;
   PostedReceives receives;
-  rdmap::OutstandingReads reads;
+  rdmap::OutstandingRequests reads;
   rdmap::ResponseQueue responses;
   rdmap::SendQueue requests;
   rdmap::Receiver receiver;

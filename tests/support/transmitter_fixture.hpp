@@ -58,7 +58,7 @@ class TransmitterTest : public testing::Test {
   }
   /// The peer asks for `length` octets from `at` on.
   void ask(std::uint32_t length, std::uint32_t at = 0) {
-    ASSERT_TRUE(endpoint.responses.admits());
+    ASSERT_TRUE(endpoint.responses.admits(rdmap::Owed::kReadResponse));
     endpoint.responses.append(
         {Stag{0x51}, TaggedOffset{0x6100}, length, memory.stag, memory.to(at)});
   }

@@ -127,6 +127,10 @@ class FakeQp final : public provider::Qp, public std::enable_shared_from_this<Fa
   }
   void disconnect() override { end_both(); }
   void abort() override { end_both(); }
+  bool drained() const override {
+    const Lock lock(adapter_mutex);
+    return state_ == QpState::kError && receives_.empty();
+  }
   QpState state() const override { return state_; }
   std::uint32_t number() const override { return number_; }
   QpCapacity capacity() const override { return init_.capacity; }
@@ -163,8 +167,8 @@ class FakeQp final : public provider::Qp, public std::enable_shared_from_this<Fa
         }
         return Status::kSuccess;
       }
+      default: return Status::kLocalQpError;
     }
-    return Status::kLocalQpError;
   }
   Status deliver(const SendWr& request) {
     if (receives_.empty()) return Status::kRemoteOperationError;

@@ -190,6 +190,10 @@ TEST_F(Connect, BothSidesAgreeOnWhatIsInForce) {
   EXPECT_FALSE(here->markers_received || there.markers_sent);
   EXPECT_LE(here->ord, there.ird);
   EXPECT_LE(there.ord, here->ird);
+  EXPECT_EQ(there.peer_ird, options.ird);
+  EXPECT_EQ(there.peer_ord, options.ord);
+  EXPECT_EQ(here->peer_ird, there.ird);
+  EXPECT_EQ(here->peer_ord, there.ord);
   EXPECT_EQ(here->mpa_revision, 2);
 }
 

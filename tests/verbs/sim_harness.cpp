@@ -70,18 +70,24 @@ SimEnd::SimEnd(tcp_offload::SimNetwork& net, const EndOptions& options, std::uin
     : host(std::make_shared<SimHost>(net)),
       pd(std::make_shared<soft::SoftPd>(ddp::ProtectionDomainId{number})),
       send_cq(std::make_shared<soft::SoftCq>(host, options.cq_depth, 2 * number)),
-      recv_cq(std::make_shared<soft::SoftCq>(host, options.cq_depth, 2 * number + 1)) {
+      recv_cq(std::make_shared<soft::SoftCq>(host, options.cq_depth, 2 * number + 1)),
+      srq(options.srq ? std::make_shared<soft::SoftSrq>(host, pd, *options.srq, number) : nullptr),
+      qp(make_qp(options, number)),
+      rfc7306_(options.rfc7306) {}
+
+std::shared_ptr<soft::SoftQp> SimEnd::make_qp(const EndOptions& options, std::uint32_t number) {
   soft::SoftQp::Init init;
   init.host = host;
   init.pd = pd;
   init.send_cq = send_cq;
   init.recv_cq = recv_cq;
+  init.srq = srq;
   init.capacity = options.capacity;
   init.signaling = options.signaling;
   init.on_event = [this](const ConnectionEvent& event) { events.push_back(event); };
   init.number = number;
   init.timeouts = options.timeouts;
-  qp = std::make_shared<soft::SoftQp>(std::move(init));
+  return std::make_shared<soft::SoftQp>(std::move(init));
 }
 
 // A device that does not copy still reads from registered memory while a stream is left.
@@ -97,6 +103,7 @@ void SimEnd::enter(std::unique_ptr<tcp_offload::Stream> stream, soft::Role role,
   mode.role = role;
   mode.agreed = agreed;
   mode.rtr = rtr;
+  mode.info.rfc7306 = rfc7306_;
   EXPECT_TRUE(qp->begin_startup());
   qp->finish_startup(std::move(mode));
 }

@@ -26,6 +26,7 @@ class SimHost final : public soft::Host {
   explicit SimHost(tcp_offload::SimNetwork& net) : net_(net) {}
 
   ddp::StagTable& stags() override { return registry->table(); }
+  soft::MemoryRegistry& memory() override { return *registry; }
   [[nodiscard]] Clock::time_point now() const override { return net_.now(); }
   void post(std::function<void()> task) override { tasks_.push_back(std::move(task)); }
   void report(AsyncEvent event) override { reports.push_back(std::move(event)); }
@@ -95,6 +96,8 @@ struct EndOptions {
   std::uint32_t cq_depth = 1024;
   Signaling signaling = Signaling::kPerRequest;
   soft::QpTimeouts timeouts{};
+  std::optional<provider::SrqOptions> srq{};
+  bool rfc7306 = true;
 };
 
 /// One end: a host, its queues and one queue pair.
@@ -106,6 +109,8 @@ class SimEnd {
   /// Puts the queue pair onto a connection, as the end of a start-up does.
   void enter(std::unique_ptr<tcp_offload::Stream> stream, soft::Role role,
              const mpa::Agreed& agreed, mpa::Rtr rtr);
+  /// Another queue pair of the same PD, CQs and SRQ.
+  std::shared_ptr<soft::SoftQp> make_qp(const EndOptions& options, std::uint32_t number);
   /// The host's turn; then completions are taken, if `collects`.
   void turn();
   void collect();
@@ -124,12 +129,14 @@ class SimEnd {
   const std::shared_ptr<SimHost> host;
   const std::shared_ptr<soft::SoftPd> pd;
   const std::shared_ptr<soft::SoftCq> send_cq, recv_cq;
+  const std::shared_ptr<soft::SoftSrq> srq;  ///< If asked for.
   std::vector<ConnectionEvent> events;
   std::shared_ptr<soft::SoftQp> qp;  ///< Reset it to destroy.
   std::vector<Completion> sent, received;
   bool collects = true;
 
  private:
+  const bool rfc7306_;
   std::deque<Region> regions_;
 };
 

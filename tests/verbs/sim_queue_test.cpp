@@ -4,6 +4,7 @@
 namespace iwarp::verbs::simtest {
 namespace {
 
+using iwarp::test::pattern;
 using Statuses = std::vector<Status>;
 
 std::errc code_of(const Result<void, PostError>& posted) {
@@ -59,6 +60,17 @@ TEST_F(Unconnected, FailedStartUpFlushesReceivesAndReportsOnce) {
   EXPECT_EQ(end.received.size(), 2U);
 }
 
+TEST_F(Unconnected, RejectionIsReportedWithWhatThePeerStated) {
+  ASSERT_TRUE(end.qp->begin_startup());
+  end.qp->finish_startup(soft::StartupRejected{pattern(5), 7, std::nullopt});
+  end.turn();
+  ASSERT_EQ(end.events.size(), 1U);
+  EXPECT_EQ(end.events[0].kind, ConnectionEvent::Kind::kRejected);
+  EXPECT_EQ(end.events[0].info.private_data, pattern(5));
+  EXPECT_EQ(end.events[0].info.peer_ird, 7);
+  EXPECT_FALSE(end.events[0].info.peer_ord);
+}
+
 TEST_F(Unconnected, AbortWhileConnectingFailsTheStartUp) {
   ASSERT_TRUE(end.qp->begin_startup());
   end.qp->abort();
@@ -103,7 +115,7 @@ TEST(Posting, MalformedRequestsAreRefused) {
   const std::vector<Sge> five(5);
   EXPECT_EQ(try_post(pair.client, RecvWr{1, five}), std::errc::invalid_argument);
   SendWr unknown = send_of(1, {});
-  unknown.opcode = static_cast<Opcode>(9);
+  unknown.opcode = static_cast<Opcode>(99);
   EXPECT_EQ(try_post(pair.client, unknown), std::errc::invalid_argument);
   SendWr inline_read = read_of(1, {}, Stag{1}, 0);
   inline_read.flags = SendFlags::kInline;

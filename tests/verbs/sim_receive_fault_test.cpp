@@ -147,7 +147,7 @@ TEST_F(ReceiveFault, TaggedDdpVersionIsAnsweredByTerminate114) {
 
 TEST_F(ReceiveFault, QueueNumberBeyondTheLastIsAnsweredByTerminate121) {
   auto header = untagged(rdmap::Opcode::kSend, 1);
-  header.qn = QueueNumber{3};
+  header.qn = QueueNumber{4};
   pair.peer.send(segment(header));
   expect_terminate({Layer::kDdp, 2, 0x01});
 }

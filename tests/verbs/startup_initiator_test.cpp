@@ -169,6 +169,21 @@ TEST(Initiator, ReportsTheDepthsOfARejection) {
   EXPECT_TRUE(world.run_until([&] { return server.peers.front()->closed_properly(); }));
 }
 
+TEST(Initiator, TellsRejectedDepthsThatAreNotStatedFromZero) {
+  SimWorld world;
+  mpa::EnhancedData data = data_of(0, 0);
+  data.ord = mpa::ReadDepth::not_stated();
+  mpa::StartupFrame frame = enhanced_frame(mpa::FrameKind::kReply, data);
+  frame.verdict = mpa::Verdict::kRejected;
+  RawServer server(world, answering(encoded(frame)));
+  Connecting connecting;
+  ASSERT_TRUE(connecting.start(world, server.endpoint));
+  ASSERT_TRUE(world.run_until([&] { return connecting.done(); }));
+  ASSERT_NE(connecting.rejected(), nullptr);
+  EXPECT_EQ(connecting.rejected()->ird, 0);
+  EXPECT_FALSE(connecting.rejected()->ord);
+}
+
 // ---- The Terminate of RFC 6581 §9.
 
 struct TerminateCase {
@@ -230,6 +245,80 @@ TEST(Initiator, TerminatesWhatItCannotLiveWith) {
       run_terminate_case(one, crc, mpa::Markers::kOff);
     }
   }
+}
+
+/// A connection that never leaves streaming mode.
+class StayingConnection final : public tcp_offload::Connection {
+ public:
+  explicit StayingConnection(std::unique_ptr<Connection> real) : real_(std::move(real)) {}
+
+  void async_read_some(MutableBytes into, tcp_offload::TransferHandler handler) override {
+    real_->async_read_some(into, std::move(handler));
+  }
+  void async_read(MutableBytes into, tcp_offload::TransferHandler handler) override {
+    real_->async_read(into, std::move(handler));
+  }
+  void async_write(ConstBytes from, tcp_offload::TransferHandler handler) override {
+    real_->async_write(from, std::move(handler));
+  }
+  void cancel() override { real_->cancel(); }
+  void close() override { real_->close(); }
+  std::unique_ptr<tcp_offload::Stream> hand_over(ConstBytes) override { return nullptr; }
+  int release_native() override { return -1; }
+  [[nodiscard]] Endpoint local() const override { return real_->local(); }
+  [[nodiscard]] Endpoint remote() const override { return real_->remote(); }
+
+ private:
+  std::unique_ptr<Connection> real_;
+};
+
+/// A device that connects, but whose connections never leave streaming mode.
+class StayingDevice final : public tcp_offload::Device {
+ public:
+  explicit StayingDevice(std::shared_ptr<Device> real) : real_(std::move(real)) {}
+
+  [[nodiscard]] std::string_view name() const override { return "staying"; }
+  [[nodiscard]] tcp_offload::Offloads offloads() const override { return {}; }
+  Result<std::unique_ptr<tcp_offload::Acceptor>, std::error_code> listen(const Endpoint& at,
+                                                                         int backlog) override {
+    return real_->listen(at, backlog);
+  }
+  std::unique_ptr<tcp_offload::ConnectAttempt> async_connect_from(
+      const Endpoint& from, const Endpoint& to, tcp_offload::ConnectionHandler handler) override {
+    auto wrap = [then = std::move(handler)](
+                    std::error_code error,
+                    std::unique_ptr<tcp_offload::Connection> connection) mutable {
+      if (connection) connection = std::make_unique<StayingConnection>(std::move(connection));
+      then(error, std::move(connection));
+    };
+    return real_->async_connect_from(from, to, std::move(wrap));
+  }
+  Result<std::unique_ptr<tcp_offload::Connection>, std::error_code> adopt(int socket) override {
+    return real_->adopt(socket);
+  }
+  std::unique_ptr<tcp_offload::Timer> make_timer() override { return real_->make_timer(); }
+  [[nodiscard]] Clock::time_point now() const override { return real_->now(); }
+  void post(tcp_offload::Handler<> task) override { real_->post(std::move(task)); }
+
+ private:
+  std::shared_ptr<Device> real_;
+};
+
+// RFC 6581 §9.3.
+TEST(Initiator, TerminatesWithCode5IfItCannotEnterRdmaMode) {
+  SimWorld world;
+  RawServer server(world, answering(accepting_reply()));
+  StayingDevice device(world.client());
+  std::optional<StartupResult> result;
+  const auto startup =
+      start_connect(device, server.endpoint, {}, [&](StartupResult r) { result = std::move(r); });
+  ASSERT_TRUE(world.run_until([&] { return result.has_value(); }));
+  ASSERT_TRUE(std::holds_alternative<Error>(*result));
+  EXPECT_THAT(std::get<Error>(*result).message, HasSubstr("a local error"));
+  RawPeer& peer = *server.peers.front();
+  ASSERT_TRUE(world.run_until([&] { return peer.ended(); }));
+  const std::size_t request = 24;
+  expect_terminate({peer.received.begin() + request, peer.received.end()}, {}, 5);
 }
 
 TEST(Initiator, RaisesItsIrdToWhatThePeerWillIssue) {

@@ -69,6 +69,50 @@ TEST(Listening, ClosesWithoutAReplyOnWhatIsNoRequest) {
   expect_service(world, listening);
 }
 
+TEST(Listening, TellsWhyAConnectionBroughtNoRequest) {
+  const Bytes good = request_of();
+  const struct {
+    Bytes octets;
+    std::errc code;
+    const char* reason;
+  } cases[] = {
+      {pattern(30), std::errc::protocol_error, "does not speak MPA"},
+      {encoded(enhanced_frame(mpa::FrameKind::kReply)), std::errc::protocol_error,
+       "both ends started as MPA responder"},
+      {with_octet(good, 17, 0), std::errc::protocol_error, "revision is neither 1 nor 2"},
+      {too_long_request(), std::errc::protocol_error, "private data is too long"},
+      {good + Bytes(1), std::errc::protocol_error, "more than its MPA request"},
+      {{std::byte{'M'}}, std::errc::timed_out, "timed out"},
+  };
+  for (const auto& one : cases) {
+    std::vector<Error> told;
+    provider::ListenOptions options;
+    options.on_no_request = [&](const Error& error) { told.push_back(error); };
+    SimWorld world;
+    Listening listening(world, options);
+    RawPeer peer(world, listening.endpoint);
+    peer.write(one.octets);
+    ASSERT_TRUE(world.run_until([&] { return !told.empty(); })) << one.reason;
+    EXPECT_EQ(told.front().code, one.code);
+    EXPECT_THAT(told.front().message, HasSubstr(one.reason));
+    EXPECT_THAT(told.front().message, HasSubstr(to_string_of(peer.connection->local())));
+    expect_service(world, listening);
+    EXPECT_EQ(told.size(), 1U);
+  }
+}
+
+TEST(Listening, MayBeEndedByWhoIsToldThatThereIsNoRequest) {
+  SimWorld world;
+  std::unique_ptr<Listening> listening;
+  provider::ListenOptions options;
+  options.on_no_request = [&](const Error&) { listening.reset(); };
+  listening = std::make_unique<Listening>(world, options);
+  RawPeer peer(world, listening->endpoint);
+  peer.write(pattern(30));
+  ASSERT_TRUE(world.run_until([&] { return peer.ended(); }));
+  EXPECT_EQ(listening, nullptr);
+}
+
 TEST(Listening, IsNotMovedByHalfARequest) {
   const Bytes request = request_of(1, 2, 4);
   SimWorld world;

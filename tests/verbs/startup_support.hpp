@@ -134,6 +134,7 @@ class FakeQp final : public provider::Qp, public ResponderQp {
   Outcome<void> adopt(StreamingSocket&, const ConnectOptions&) override { return {}; }
   void disconnect() override {}
   void abort() override {}
+  [[nodiscard]] bool drained() const override { return true; }
   [[nodiscard]] QpState state() const override { return QpState::kIdle; }
   [[nodiscard]] std::uint32_t number() const override { return 7; }
   [[nodiscard]] QpCapacity capacity() const override { return {}; }

@@ -171,6 +171,8 @@ TEST(Startup, LeavesDepthsUnstatedInRevision1) {
   establish(world, initiator, responder, out, &request);
   EXPECT_EQ(request.ird, 0);
   EXPECT_EQ(request.ord, 0);
+  EXPECT_FALSE(request.peer_ird || request.peer_ord);
+  EXPECT_FALSE(out.connecting.mode()->info.peer_ird || out.connecting.mode()->info.peer_ord);
   EXPECT_EQ(out.connecting.mode()->info.ird, 3);
   EXPECT_EQ(out.connecting.mode()->info.ord, 4);
   EXPECT_EQ(out.qp->mode()->info.ird, 6);
@@ -190,6 +192,37 @@ TEST(Startup, NegotiatesDepths) {
   EXPECT_EQ(out.qp->mode()->info.ord, 4);   // limited to what the initiator holds
   EXPECT_EQ(out.connecting.mode()->info.ird, 4);
   EXPECT_EQ(out.connecting.mode()->info.ord, 40);
+}
+
+TEST(Startup, TellsBothEndsWhatThePeerStatedBesideWhatIsInForce) {
+  SimWorld world;
+  ConnectOptions initiator, responder;
+  initiator.ird = 4;
+  initiator.ord = 9;
+  responder.ird = 8;
+  responder.ord = 30;
+  Outcomes out;
+  ConnectionInfo request;
+  establish(world, initiator, responder, out, &request);
+  EXPECT_EQ(request.peer_ird, 4);
+  EXPECT_EQ(request.peer_ord, 9);
+  EXPECT_EQ(out.qp->mode()->info.peer_ird, 4);
+  EXPECT_EQ(out.qp->mode()->info.peer_ord, 9);
+  EXPECT_EQ(out.connecting.mode()->info.peer_ird, 9);  // raised by the responder
+  EXPECT_EQ(out.connecting.mode()->info.peer_ord, 4);  // lowered
+}
+
+TEST(Startup, UsesCrcUnlessBothEndsWereToldNotTo) {
+  ConnectOptions without;
+  without.require_crc = false;
+  const std::pair<ConnectOptions, ConnectOptions> cases[] = {{{}, without}, {without, {}}};
+  for (const auto& [initiator, responder] : cases) {
+    SimWorld world;
+    Outcomes out;
+    establish(world, initiator, responder, out);
+    EXPECT_TRUE(out.connecting.mode()->info.crc);
+    EXPECT_TRUE(out.qp->mode()->info.crc);
+  }
 }
 
 TEST(Startup, RefusesBadOptionsAtOnce) {

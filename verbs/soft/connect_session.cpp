@@ -95,20 +95,22 @@ void ConnectSession::succeed(const mpa::Accepted& accepted) {
   mode.agreed = accepted.agreed;
   mode.rtr = accepted.rtr;
   mode.info = info_of(accepted.agreed, accepted.private_data);
+  mode.info.rfc7306 = options_.rfc7306;
   mode.info.local = connection_->local();
   mode.info.remote = connection_->remote();
   mode.already_read = exchange_->behind_reply().size();
   mode.stream = connection_->hand_over(exchange_->behind_reply());
   if (mode.stream != nullptr) return finish(std::move(mode));
-  finish(mpa_error(what_failed("the MPA start-up with "), mpa::Error::kLocalCatastrophic));
+  exchange_->on_local_error();  // the peer is told if it can be (RFC 6581 §9.3)
+  judge();
 }
 
 void ConnectSession::reject(const mpa::Rejected& rejected) {
   StartupRejected result;
   result.private_data.assign(rejected.private_data.begin(), rejected.private_data.end());
   if (rejected.peer) {
-    result.ird = value_or_0(rejected.peer->ird);
-    result.ord = value_or_0(rejected.peer->ord);
+    result.ird = value_if_stated(rejected.peer->ird);
+    result.ord = value_if_stated(rejected.peer->ord);
   }
   if (options_.after_rejection == AfterRejection::kGiveBack) {
     const ConstBytes behind = exchange_->behind_reply();

@@ -12,6 +12,7 @@
 
 namespace iwarp::verbs::soft {
 
+class MemoryRegistry;
 class SoftCq;
 class SoftQp;
 
@@ -30,6 +31,7 @@ class Host {
   virtual ~Host() = default;
 
   virtual ddp::StagTable& stags() = 0;
+  virtual MemoryRegistry& memory() = 0;
   virtual std::chrono::steady_clock::time_point now() const = 0;
   /// Runs `task` soon, without any lock held, one after the other.
   virtual void post(std::function<void()> task) = 0;

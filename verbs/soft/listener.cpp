@@ -70,7 +70,9 @@ void ListenerCore::on_request(ResponderSession& session) {
 }
 
 void ListenerCore::on_no_request(ResponderSession& session) {
-  forget(session);
+  const auto self = shared_from_this();  // the handler may destroy the listener
+  const auto over = forget(session);
+  if (options_.on_no_request) options_.on_no_request(session.failure());
   accept_next();
 }
 

@@ -10,6 +10,8 @@ std::uint64_t secret() {
   return std::uint64_t{device()} << 32U | device();
 }
 
+}  // namespace
+
 ddp::Rights rights_of(Access access) {
   ddp::Rights rights = ddp::Rights::kNone;
   const auto grant = [&](Access flag, ddp::Rights right) {
@@ -20,40 +22,45 @@ ddp::Rights rights_of(Access access) {
   grant(Access::kRemoteRead, ddp::Rights::kRemoteRead);
   grant(Access::kRemoteAtomic, ddp::Rights::kRemoteAtomic);
   grant(Access::kRemoteInvalidate, ddp::Rights::kRemoteInvalidate);
+  grant(Access::kWindowBind, ddp::Rights::kWindowBind);
   return rights;
 }
 
-}  // namespace
-
 MemoryRegistry::MemoryRegistry() : random_(secret()), table_(secret()) {}
+
+std::optional<std::uint32_t> MemoryRegistry::take_slot() {
+  // A slot rests for a while before it is used again, so that an old STag stays dead.
+  constexpr std::size_t kResting = 64;
+  if (free_.size() > kResting || (used_ == ddp::StagTable::kMaxSlots && !free_.empty())) {
+    const std::uint32_t slot = free_.front();
+    free_.pop_front();
+    return slot;
+  }
+  if (used_ == ddp::StagTable::kMaxSlots) return std::nullopt;
+  return used_++;
+}
+
+void MemoryRegistry::wait_until_idle(std::uint32_t slot) const {
+  while (!table_.idle(slot)) std::this_thread::yield();
+}
 
 std::optional<Stag> MemoryRegistry::enable(const ddp::TaggedBuffer& buffer) {
   const std::lock_guard lock(mutex_);
-  // A slot rests for a while before it is used again, so that an old STag stays dead.
-  constexpr std::size_t kResting = 64;
-  std::uint32_t slot = used_;
-  if (free_.size() > kResting || (used_ == ddp::StagTable::kMaxSlots && !free_.empty())) {
-    slot = free_.front();
-    free_.pop_front();
-  } else if (used_ == ddp::StagTable::kMaxSlots) {
-    return std::nullopt;
-  } else {
-    ++used_;
-  }
-  return table_.enable(slot, static_cast<std::uint8_t>(random_()), buffer);
+  const auto slot = take_slot();
+  if (!slot) return std::nullopt;
+  return table_.enable(*slot, static_cast<std::uint8_t>(random_()), buffer);
 }
 
 void MemoryRegistry::disable(Stag stag) {
   const std::uint32_t slot = table_.slot_of(stag);
   table_.disable(stag);  // a peer may have invalidated it before
-  while (!table_.idle(slot)) std::this_thread::yield();
+  wait_until_idle(slot);
   const std::lock_guard lock(mutex_);
   free_.push_back(slot);
 }
 
-Outcome<std::shared_ptr<provider::Mr>> register_memory(
-    const std::shared_ptr<MemoryRegistry>& registry, const std::shared_ptr<SoftPd>& pd,
-    MutableBytes memory, Access access) {
+Outcome<ddp::TaggedBuffer> buffer_of(MutableBytes memory, ddp::ProtectionDomainId pd,
+                                     Access access) {
   const bool writes = has(access, Access::kRemoteWrite) || has(access, Access::kRemoteAtomic);
   if (writes && !has(access, Access::kLocalWrite)) {
     return fail(std::errc::invalid_argument,
@@ -62,11 +69,30 @@ Outcome<std::shared_ptr<provider::Mr>> register_memory(
   if (memory.data() == nullptr && !memory.empty()) {
     return fail(std::errc::bad_address, "memory region: no memory at address 0");
   }
-  const auto base = TaggedOffset{reinterpret_cast<std::uintptr_t>(memory.data())};
-  const auto stag =
-      registry->enable({memory.data(), base, memory.size(), pd->id(), rights_of(access)});
+  const bool zero_based = has(access, Access::kZeroBased);
+  const auto base = zero_based ? 0 : reinterpret_cast<std::uintptr_t>(memory.data());
+  return ddp::TaggedBuffer{memory.data(), TaggedOffset{base}, memory.size(), pd, rights_of(access)};
+}
+
+Outcome<std::shared_ptr<provider::Mr>> register_memory(
+    const std::shared_ptr<MemoryRegistry>& registry, const std::shared_ptr<SoftPd>& pd,
+    MutableBytes memory, Access access) {
+  const auto buffer = buffer_of(memory, pd->id(), access);
+  if (!buffer) return failure(buffer.error());
+  const auto stag = registry->enable(*buffer);
   if (!stag) return fail(std::errc::not_enough_memory, "memory region: no STag is free");
   return std::shared_ptr<provider::Mr>(std::make_shared<SoftMr>(registry, pd, *stag));
+}
+
+Outcome<void> SoftMr::reregister(const std::shared_ptr<SoftPd>& pd, MutableBytes memory,
+                                 Access access) {
+  const auto buffer = buffer_of(memory, pd->id(), access);
+  if (!buffer) return failure(buffer.error());
+  const auto stag = registry_->enable(*buffer);
+  if (!stag) return fail(std::errc::not_enough_memory, "memory region: no STag is free");
+  registry_->disable(stag_.exchange(*stag));
+  pd_ = pd;
+  return {};
 }
 
 }  // namespace iwarp::verbs::soft

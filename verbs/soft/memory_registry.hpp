@@ -5,7 +5,9 @@
 #include <deque>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <random>
+#include <unordered_map>
 
 #include "iwarp/ddp/stag_table.hpp"
 #include "iwarp/verbs/provider.hpp"
@@ -22,7 +24,12 @@ class SoftPd final : public provider::Pd {
   ddp::ProtectionDomainId id_;
 };
 
-/// Hands out the slots and keys of an STag table. Thread-safe.
+/// What an STag was set aside for.
+enum class Reserved : std::uint8_t { kWindow1, kWindow2, kFastRegion };
+
+/// The slots and keys of an STag table, and the rules by which memory comes to be named by an STag:
+/// at registration, and by the work requests that bind windows and register memory. Thread-safe.
+/// Files: memory_registry.cpp slots and registration, memory_binding.cpp the work requests.
 class MemoryRegistry {
  public:
   MemoryRegistry();
@@ -34,11 +41,34 @@ class MemoryRegistry {
   /// way is a copy, a CRC or one system call; nobody waits for a peer here.
   void disable(Stag stag);
 
+  /// Sets an STag aside; nothing if every slot is taken.
+  std::optional<Stag> reserve(Reserved kind, ddp::ProtectionDomainId pd);
+  /// Gives a reserved STag back, in force or not; returns as disable() does.
+  void release(Stag stag);
+
+  // The work requests kBindWindow, kRegister and kInvalidate of a stream. False if the request
+  // breaks a rule of BindWr, RegisterWr or SendWr::invalidate_stag.
+  bool bind(const BindWr& request, const ddp::Accessor& by);
+  bool register_fast(const RegisterWr& request, const ddp::Accessor& by);
+  bool invalidate(Stag stag, const ddp::Accessor& by);
+
  private:
+  struct Reservation {
+    Reserved kind;
+    ddp::ProtectionDomainId pd;
+    Stag bound;  // window of type 1: what it is bound under
+  };
+
+  std::optional<std::uint32_t> take_slot();
+  void wait_until_idle(std::uint32_t slot) const;
+  Reservation* find(Stag stag, const ddp::Accessor& by);
+  bool activate(Stag stag, const ddp::TaggedBuffer& buffer);
+
   std::mutex mutex_;
   std::mt19937_64 random_;
   std::deque<std::uint32_t> free_;  // first in, first out: a slot comes back late
   std::uint32_t used_ = 0;          // slots handed out at least once
+  std::unordered_map<std::uint32_t, Reservation> reserved_;  // by slot
   ddp::StagTable table_;
 };
 
@@ -53,14 +83,60 @@ class SoftMr final : public provider::Mr {
 
   [[nodiscard]] Stag lkey() const override { return stag_; }
   [[nodiscard]] Stag rkey() const override { return stag_; }
+  /// Registers something else in its place. Errors: those of register_memory().
+  Outcome<void> reregister(const std::shared_ptr<SoftPd>& pd, MutableBytes memory, Access access);
 
  private:
   std::shared_ptr<MemoryRegistry> registry_;
   std::shared_ptr<SoftPd> pd_;
-  Stag stag_;
+  std::atomic<Stag> stag_;
 };
 
-/// Checks the access flags and registers `memory`. Errors: EINVAL, ENOMEM.
+/// A memory window.
+class SoftMw final : public provider::Mw {
+ public:
+  SoftMw(std::shared_ptr<MemoryRegistry> registry, std::shared_ptr<SoftPd> pd, WindowType type,
+         Stag stag)
+      : registry_(std::move(registry)), pd_(std::move(pd)), type_(type), stag_(stag) {}
+  ~SoftMw() override { registry_->release(stag_); }
+  SoftMw(const SoftMw&) = delete;
+  SoftMw& operator=(const SoftMw&) = delete;
+
+  [[nodiscard]] WindowType type() const override { return type_; }
+  [[nodiscard]] Stag rkey() const override { return stag_; }
+  Stag next_rkey() override;
+
+ private:
+  std::shared_ptr<MemoryRegistry> registry_;
+  std::shared_ptr<SoftPd> pd_;
+  const WindowType type_;
+  std::atomic<Stag> stag_;
+};
+
+/// Room for fast registration.
+class SoftFastMr final : public provider::FastMr {
+ public:
+  SoftFastMr(std::shared_ptr<MemoryRegistry> registry, std::shared_ptr<SoftPd> pd, Stag stag)
+      : registry_(std::move(registry)), pd_(std::move(pd)), stag_(stag) {}
+  ~SoftFastMr() override { registry_->release(stag_); }
+  SoftFastMr(const SoftFastMr&) = delete;
+  SoftFastMr& operator=(const SoftFastMr&) = delete;
+
+  [[nodiscard]] Stag stag() const override { return stag_; }
+
+ private:
+  std::shared_ptr<MemoryRegistry> registry_;
+  std::shared_ptr<SoftPd> pd_;
+  const Stag stag_;
+};
+
+/// The rights that access flags stand for.
+ddp::Rights rights_of(Access access);
+/// The buffer of `memory`; an Error if the flags or the address make none. Errors: EINVAL, EFAULT.
+Outcome<ddp::TaggedBuffer> buffer_of(MutableBytes memory, ddp::ProtectionDomainId pd,
+                                     Access access);
+
+/// Checks the access flags and registers `memory`. Errors: EINVAL, EFAULT, ENOMEM.
 Outcome<std::shared_ptr<provider::Mr>> register_memory(
     const std::shared_ptr<MemoryRegistry>& registry, const std::shared_ptr<SoftPd>& pd,
     MutableBytes memory, Access access);

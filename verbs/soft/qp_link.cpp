@@ -15,6 +15,10 @@ rdmap::Rtr rtr_of(mpa::Rtr rtr) {
   return rdmap::Rtr::kNone;
 }
 
+rdmap::Extensions extensions_of(const RdmaMode& mode) {
+  return mode.info.rfc7306 ? rdmap::Extensions::kRfc7306 : rdmap::Extensions::kNone;
+}
+
 }  // namespace
 
 bool awaits_rtr(const RdmaMode& mode) {
@@ -28,8 +32,9 @@ SoftQp::Link::Link(SoftQp& qp, RdmaMode rdma_mode, std::uint32_t secret)
       responses(mode.agreed.depths.ird),
       deframer(mode.agreed.modes.crc, mode.agreed.modes.markers_rx),
       receiver(
-          {qp.init_.host->stags(), qp.init_.pd->id(), qp.receive_queue_, reads, responses},
-          awaits_rtr(mode) ? rdmap::FirstMessage::kMayBeRtrSend : rdmap::FirstMessage::kOrdinary),
+          {qp.init_.host->stags(), qp.accessor(), qp.receives(), reads, responses},
+          awaits_rtr(mode) ? rdmap::FirstMessage::kMayBeRtrSend : rdmap::FirstMessage::kOrdinary,
+          extensions_of(mode)),
       framer(mode.agreed.modes.crc, mode.agreed.modes.markers_tx),
       transmitter({qp.send_queue_, responses, reads}, rtr_of(mode.rtr)) {}
 
@@ -55,6 +60,13 @@ void SoftQp::Link::count(rdmap::Operation operation) {
   switch (operation) {
     case rdmap::Operation::kWrite: return writes.add(1);
     case rdmap::Operation::kRead: return reads_done.add(1);
+    case rdmap::Operation::kFetchAdd:
+    case rdmap::Operation::kCmpSwap: return atomics.add(1);
+    case rdmap::Operation::kWriteImmediate:
+    case rdmap::Operation::kWriteImmediateSolicited: writes.add(1); [[fallthrough]];
+    case rdmap::Operation::kImmediate:
+    case rdmap::Operation::kImmediateSolicited: return immediates.add(1);
+    case rdmap::Operation::kLocal: return;
     default: return sends.add(1);
   }
 }

@@ -23,7 +23,7 @@ struct SoftQp::Link {
 
   RdmaMode mode;
   tcp_offload::Stream& stream;
-  rdmap::OutstandingReads reads;
+  rdmap::OutstandingRequests reads;
   rdmap::ResponseQueue responses;
 
   // The receive half's.
@@ -33,14 +33,14 @@ struct SoftQp::Link {
   std::size_t tail_size = 0;
   bool first_seen = false;
   std::atomic<bool> discard{false};  // nothing that comes in is looked at any more
-  Counter octets_received, fpdus_received, receives, peer_writes, peer_reads;
+  Counter octets_received, fpdus_received, receives, peer_writes, peer_reads, peer_atomics;
 
   // The transmit half's.
   mpa::Framer framer;
   rdmap::Transmitter transmitter;
   std::size_t unsent_from = 0;
   std::uint64_t accepted = 0;  // octets that the stream has taken
-  Counter octets_sent, fpdus_sent, sends, writes, reads_done;
+  Counter octets_sent, fpdus_sent, sends, writes, reads_done, immediates, atomics;
 
   [[nodiscard]] std::size_t unsent_size() const { return unsent.size() - unsent_from; }
   void drop_unsent();
@@ -48,6 +48,14 @@ struct SoftQp::Link {
   void hold(Scratch& scratch);
   void let_go(std::uint64_t released);
   void count(rdmap::Operation operation);
+};
+
+/// A work request that sends nothing: what to do when its turn comes.
+struct SoftQp::LocalWork {
+  Opcode opcode = Opcode::kInvalidate;
+  Stag invalidate;
+  BindWr bind;
+  RegisterWr registration;
 };
 
 /// Whether the first message of a connection is to be the peer's RTR indication.

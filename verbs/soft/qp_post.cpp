@@ -1,7 +1,7 @@
 #include <cstring>
 #include <numeric>
 
-#include "soft/soft_qp.hpp"
+#include "soft/qp_link.hpp"
 
 namespace iwarp::verbs::soft {
 namespace {
@@ -25,8 +25,45 @@ rdmap::Operation operation_of(const SendWr& request) {
                        : rdmap::Operation::kSendInvalidate;
     case Opcode::kWrite: return rdmap::Operation::kWrite;
     case Opcode::kRead: return rdmap::Operation::kRead;
+    case Opcode::kImmediate:
+      return solicited ? rdmap::Operation::kImmediateSolicited : rdmap::Operation::kImmediate;
+    case Opcode::kWriteImmediate:
+      return solicited ? rdmap::Operation::kWriteImmediateSolicited
+                       : rdmap::Operation::kWriteImmediate;
+    case Opcode::kFetchAdd: return rdmap::Operation::kFetchAdd;
+    case Opcode::kCmpSwap: return rdmap::Operation::kCmpSwap;
+    case Opcode::kBindWindow:
+    case Opcode::kInvalidate:
+    case Opcode::kRegister: return rdmap::Operation::kLocal;
   }
   return rdmap::Operation::kSend;
+}
+
+bool is_local(Opcode opcode) { return opcode >= Opcode::kBindWindow; }
+
+bool is_atomic(Opcode opcode) { return opcode == Opcode::kFetchAdd || opcode == Opcode::kCmpSwap; }
+
+bool is_rfc7306(Opcode opcode) {
+  return is_atomic(opcode) || opcode == Opcode::kImmediate || opcode == Opcode::kWriteImmediate;
+}
+
+// Whether the lists of a request make sense for what it does.
+bool is_well_formed(const SendWr& request, std::uint64_t length) {
+  switch (request.opcode) {
+    case Opcode::kImmediate: return request.sges.empty();
+    case Opcode::kFetchAdd:
+    case Opcode::kCmpSwap: return length == rdmap::kAtomicSize;
+    case Opcode::kBindWindow: return request.sges.empty() && request.bind != nullptr;
+    case Opcode::kRegister: return request.sges.empty() && request.registration != nullptr;
+    case Opcode::kInvalidate: return request.sges.empty();
+    default:
+      return request.opcode < Opcode::kImmediate || request.opcode == Opcode::kWriteImmediate;
+  }
+}
+
+// What the program hands over instead of naming it.
+bool may_be_inline(Opcode opcode) {
+  return opcode != Opcode::kRead && !is_atomic(opcode) && !is_local(opcode);
 }
 
 void copy_sges(std::span<const Sge> from, std::span<ddp::Sge> to) {
@@ -47,15 +84,25 @@ void copy_inline(std::span<const Sge> from, MutableBytes to) {
 std::errc SoftQp::check(const SendWr& request) const {
   constexpr std::errc kMalformed = std::errc::invalid_argument;
   const std::uint64_t length = length_of(request.sges);
-  if (request.opcode > Opcode::kRead) return kMalformed;
+  if (request.opcode > Opcode::kRegister || !is_well_formed(request, length)) return kMalformed;
   if (request.sges.size() > init_.capacity.max_send_sge) return kMalformed;
   if (length > UINT32_MAX) return std::errc::message_size;  // RFC 5041 §5.2
   if (has(request.flags, SendFlags::kInline)) {
-    if (request.opcode == Opcode::kRead || length > init_.capacity.max_inline) return kMalformed;
+    if (!may_be_inline(request.opcode) || length > init_.capacity.max_inline) return kMalformed;
   }
   if (stream_state() == rdmap::StreamState::kIdle) return std::errc::not_connected;
-  if (request.opcode == Opcode::kRead && !reads_allowed()) return kMalformed;
+  if (const std::errc refused = check_agreed(request); refused != std::errc{}) return refused;
   return send_queue_.full() ? std::errc::not_enough_memory : std::errc{};
+}
+
+// What the connection does not allow. With an ORD of 0 a Read would wait for ever.
+std::errc SoftQp::check_agreed(const SendWr& request) const {
+  const Link* link = link_.load();
+  if (link == nullptr) return {};
+  const bool awaits = request.opcode == Opcode::kRead || is_atomic(request.opcode);
+  if (awaits && link->mode.agreed.depths.ord == 0) return std::errc::invalid_argument;
+  if (is_rfc7306(request.opcode) && !link->mode.info.rfc7306) return std::errc::not_supported;
+  return {};
 }
 
 void SoftQp::append(const SendWr& request) {
@@ -71,6 +118,10 @@ void SoftQp::append(const SendWr& request) {
   entry.remote_stag = request.remote_stag;
   entry.remote_to = TaggedOffset{request.remote_offset};
   entry.invalidate = request.invalidate_stag;
+  entry.immediate = request.immediate;
+  entry.atomic = {request.atomic.data, request.atomic.mask, request.atomic.compare,
+                  request.atomic.compare_mask};
+  if (is_local(request.opcode)) append_local(request);
   if (in_line) {
     copy_inline(request.sges, send_queue_.vacant_inline());
   } else {
@@ -114,6 +165,7 @@ Result<void, PostError> SoftQp::post_send(std::span<const SendWr> requests) {
 }
 
 Result<void, PostError> SoftQp::post_receive(std::span<const RecvWr> requests) {
+  if (init_.srq) return failure(PostError{std::errc::invalid_argument, 0});
   std::errc problem{};
   std::size_t posted = 0;
   {

@@ -12,6 +12,16 @@ using tcp_offload::IoStatus;
 // How many reads one turn takes before others get theirs.
 constexpr int kReadsPerTurn = 4;
 
+// How a request ends that the peer answered with a Terminate.
+Status status_of(const rdmap::Cause& cause) {
+  if (cause == rdmap::cause_of(rdmap::Error::kUnexpectedOpcode)) {
+    return Status::kRemoteInvalidRequest;
+  }
+  const bool access =
+      cause.layer == rdmap::Layer::kRdmap && cause.type == rdmap::kTypeRemoteProtection;
+  return access ? Status::kRemoteAccessError : Status::kRemoteOperationError;
+}
+
 }  // namespace
 
 void SoftQp::drive() {
@@ -141,7 +151,10 @@ void SoftQp::on_event(const rdmap::Event& event) {
   } else if (std::holds_alternative<rdmap::ReadRequestDelivered>(event)) {
     link.peer_reads.add(1);
     want_transmit_.store(true);
-  } else if (std::holds_alternative<rdmap::ReadFinished>(event)) {
+  } else if (std::holds_alternative<rdmap::AtomicRequestDelivered>(event)) {
+    link.peer_atomics.add(1);
+    want_transmit_.store(true);
+  } else if (std::holds_alternative<rdmap::RequestFinished>(event)) {
     want_transmit_.store(true);
   } else if (const auto* terminate = std::get_if<rdmap::Terminate>(&event)) {
     on_peer_terminate(*terminate);
@@ -159,7 +172,12 @@ void SoftQp::complete_receive(const rdmap::SendDelivered& delivered) {
     completion.flags = completion.flags | CompletionFlags::kInvalidated;
     completion.invalidated = *delivered.invalidated;
   }
+  if (delivered.immediate) {
+    completion.flags = completion.flags | CompletionFlags::kImmediate;
+    completion.immediate = *delivered.immediate;
+  }
   link_.load()->receives.add(1);
+  shared_receives_.give_back();
   if (!init_.recv_cq->push(completion)) lost("the receive completion queue overran");
 }
 
@@ -169,26 +187,17 @@ void SoftQp::on_fault(const rdmap::Fault& fault) {
   const Status first = fault.local_memory                  ? Status::kLocalProtectionError
                        : fault.terminate.cause == too_long ? Status::kLocalLengthError
                                                            : Status::kFlushed;
-  if (fault.in_read_sink) blame_read(link.reads.finished(), Status::kLocalProtectionError);
+  if (fault.in_sink) blame_read(link.reads.finished(), Status::kLocalProtectionError);
   link.discard = true;  // from here on requests may be flushed
   order_terminate(fault.terminate, rdmap::describe(fault.terminate.cause));
-  flush_receives(fault.in_read_sink ? Status::kFlushed : first);
+  flush_receives(fault.in_sink ? Status::kFlushed : first);
 }
 
 // The request that a Terminate names failed at the peer; what else is under way nobody knows.
 void SoftQp::on_peer_terminate(const rdmap::Terminate& message) {
   Link& link = *link_.load();
   explain(std::string("the peer terminated: ") + rdmap::describe(message.cause));
-  if (message.read_request) {
-    const std::uint32_t first = link.reads.finished();
-    for (std::uint32_t i = 0; i < link.mode.agreed.depths.ord; ++i) {
-      if (link.reads.sink_stag(first + i) == message.read_request->sink_stag) {
-        const bool access = message.cause.type == rdmap::kTypeRemoteProtection;
-        blame_read(first + i, access ? Status::kRemoteAccessError : Status::kRemoteOperationError);
-        break;
-      }
-    }
-  }
+  if (const auto index = named_request(message)) blame_read(*index, status_of(message.cause));
   {
     const std::lock_guard lock(state_mutex_);
     terminate_received_ = terminate_info(message);
@@ -197,7 +206,25 @@ void SoftQp::on_peer_terminate(const rdmap::Terminate& message) {
   apply(StreamEvent::kPeerTerminate);
 }
 
-// The Read with this index is to end with `status`, the others with it as flushed.
+// Which of our Reads and atomics a Terminate is about: by the Read Request Header, or else by the
+// MSN of the DDP header, as all of them travel on QN 1 (RFC 5040 §4.8, RFC 7306 §5.2).
+std::optional<std::uint32_t> SoftQp::named_request(const rdmap::Terminate& message) const {
+  const Link& link = *link_.load();
+  const std::uint32_t first = link.reads.finished();
+  const auto header = ddp::parse(ConstBytes(message.ddp_header).first(message.ddp_header_size));
+  const auto* untagged = header ? std::get_if<ddp::UntaggedSegment>(&*header) : nullptr;
+  const bool by_msn = untagged != nullptr && untagged->header.qn == rdmap::kReadRequestQueueNumber;
+  for (std::uint32_t i = 0; i < link.mode.agreed.depths.ord; ++i) {
+    const std::uint32_t index = first + i;
+    const bool named = message.read_request
+                           ? message.read_request->sink_stag == link.reads.sink_stag(index)
+                           : by_msn && untagged->header.msn.value() == index + 1U;
+    if (named) return index;
+  }
+  return std::nullopt;
+}
+
+// The Read or atomic with this index is to end with `status`, the others with it as flushed.
 void SoftQp::blame_read(std::uint32_t index, Status status) {
   failed_read_status_.store(status);
   failed_read_.store(index + 1U);
@@ -255,6 +282,8 @@ void SoftQp::flush_receives(Status first) {
     if (const auto open = link->receiver.abandon()) complete(*open, first);
   }
   while (const auto buffer = receive_queue_.take()) complete(*buffer, Status::kFlushed);
+  shared_receives_.give_back();
+  receives_over_.store(true);
 }
 
 }  // namespace iwarp::verbs::soft

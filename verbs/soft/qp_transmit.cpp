@@ -16,6 +16,9 @@ constexpr std::size_t kCopyUpTo = 2048;
 // What one system call takes: enough to pay for it, little enough to be in the cache still when the
 // kernel copies it.
 constexpr std::size_t kBatchOctets = std::size_t{256} * 1024;
+// How many of them one queue pair sends before others get their turn: a quantum in octets, since
+// the socket limits what it takes anyway.
+constexpr int kBatchesPerTurn = 16;
 
 // Markers cut a payload into pieces of 508 octets, so that copying it is cheaper at any length.
 mpa::PayloadUse use_for(std::size_t length, mpa::Markers markers) {
@@ -42,14 +45,6 @@ rdmap::Terminate source_lost(const rdmap::ReadRequest& asked, std::uint32_t posi
       asked.sink_stag, TaggedOffset{asked.sink_to.value() + offset}, asked.size - offset,
       asked.source_stag, TaggedOffset{asked.source_to.value() + offset}};
   return message;
-}
-
-CompletionOpcode completion_of(rdmap::Operation operation) {
-  switch (operation) {
-    case rdmap::Operation::kWrite: return CompletionOpcode::kWrite;
-    case rdmap::Operation::kRead: return CompletionOpcode::kRead;
-    default: return CompletionOpcode::kSend;
-  }
 }
 
 }  // namespace
@@ -91,7 +86,10 @@ void SoftQp::send_all() {
   if (state == StreamState::kTerminating) take_terminate();
   if (hold_.load()) return;
   blocked_.store(false);
-  while (send_batch()) {
+  for (int batches = 0; send_batch() || (!blocked_.load() && perform_local());) {
+    if (++batches < kBatchesPerTurn) continue;
+    yield_turn();
+    break;
   }
   if (!bad_request_ || link.transmitter.terminating()) return;
   if (blocked_.load()) {
@@ -99,8 +97,14 @@ void SoftQp::send_all() {
   } else {
     rdmap::Terminate message;
     message.cause = rdmap::cause_of(rdmap::Error::kLocalCatastrophic);
-    order_terminate(message, "a send request names memory that may not be read");
+    order_terminate(message, bad_request_->reason);
   }
+}
+
+// Others get their turn; the socket calls again as soon as it takes more, which may be at once.
+void SoftQp::yield_turn() {
+  blocked_.store(true);
+  init_.host->want_write(*this);
 }
 
 void SoftQp::take_terminate() {
@@ -131,8 +135,7 @@ bool SoftQp::send_batch() {
   scratch.pins.clear();  // a deregistration may be waiting for them
   if (sent.status == IoStatus::kOk) return true;
   if (sent.status == IoStatus::kWouldBlock) {
-    blocked_.store(true);
-    init_.host->want_write(*this);
+    yield_turn();
   } else {
     lost("connection lost: " + sent.error.message());
   }
@@ -169,9 +172,8 @@ bool SoftQp::plan_segment(std::size_t mulpdu) {
     return false;
   }
   link.framer.frame(segment->header_bytes(), payload.all(), payload.use, scratch.gather);
-  scratch.planned.push_back(
-      {scratch.gather.size(), link.transmitter.cursor(), link.framer, segment->position,
-       segment->source == rdmap::Source::kRequest && segment->last == ddp::Last::kYes});
+  scratch.planned.push_back({scratch.gather.size(), link.transmitter.cursor(), link.framer,
+                             segment->position, segment->closes_request});
   return true;
 }
 
@@ -203,10 +205,11 @@ bool SoftQp::resolve_request(const rdmap::OutgoingSegment& segment, Payload& pay
       continue;
     }
     const std::uint64_t size = std::min<std::uint64_t>(sge.length - skip, left);
-    auto pin = init_.host->stags().pin(sge.lkey, init_.pd->id(), ddp::Rights::kNone,
+    auto pin = init_.host->stags().pin(sge.lkey, accessor(), ddp::Rights::kNone,
                                        TaggedOffset{sge.address + skip}, size);
     if (!pin) {
-      bad_request_ = segment.position;
+      bad_request_ = {segment.position, Status::kLocalProtectionError,
+                      "a send request names memory that may not be read"};
       return false;
     }
     payload.add({pin->memory(), static_cast<std::size_t>(size)});
@@ -220,8 +223,8 @@ bool SoftQp::resolve_request(const rdmap::OutgoingSegment& segment, Payload& pay
 // A program may change what a peer reads while it is read: a CRC has to be that of a copy.
 bool SoftQp::resolve_response(const rdmap::OutgoingSegment& segment, Payload& payload) {
   if (segment.length == 0) return true;
-  const rdmap::ReadRequest& asked = link_.load()->responses.at(segment.position);
-  auto pin = init_.host->stags().pin(asked.source_stag, init_.pd->id(), ddp::Rights::kRemoteRead,
+  const rdmap::ReadRequest& asked = link_.load()->responses.at(segment.position).read;
+  auto pin = init_.host->stags().pin(asked.source_stag, accessor(), ddp::Rights::kRemoteRead,
                                      TaggedOffset{asked.source_to.value() + segment.offset},
                                      segment.length);
   if (!pin) {
@@ -277,7 +280,7 @@ void SoftQp::retire() {
   link.let_go(released);
   while (issued(send_queue_.head())) {
     const rdmap::Request& request = send_queue_.at(send_queue_.head());
-    if (request.operation == rdmap::Operation::kRead) {
+    if (rdmap::awaits_response(request.operation)) {
       const std::uint32_t ahead = link.reads.finished() - request.read_index;
       if (ahead == 0 || ahead > UINT32_MAX / 2) return;
     } else if (released < request.end_offset) {
@@ -293,7 +296,7 @@ void SoftQp::complete_head(Status status) {
   completion.wr_id = request.cookie;
   completion.qp_number = number();
   completion.status = status;
-  completion.opcode = completion_of(request.operation);
+  completion.opcode = completion_opcode(send_queue_.head());
   completion.byte_length = request.length;
   const bool report = request.report || status != Status::kSuccess;
   if (status == Status::kSuccess) link_.load()->count(request.operation);
@@ -306,8 +309,8 @@ void SoftQp::flush_requests() {
     const std::uint32_t position = send_queue_.head();
     const rdmap::Request& request = send_queue_.at(position);
     Status status = Status::kFlushed;
-    if (bad_request_ == position) status = Status::kLocalProtectionError;
-    if (request.operation == rdmap::Operation::kRead && issued(position)) {
+    if (bad_request_ && bad_request_->position == position) status = bad_request_->status;
+    if (rdmap::awaits_response(request.operation) && issued(position)) {
       // Its memory is the program's again only when no response is placed any more.
       if (!link_.load()->discard.load() && !input_ended_.load()) return;
       if (request.read_index + 1U == failed_read_.load()) status = failed_read_status_.load();

@@ -16,6 +16,7 @@ class ReceiveQueue final : public rdmap::ReceiveSource {
 
   // The posting side.
   [[nodiscard]] bool full() const;
+  [[nodiscard]] bool empty() const { return head_.load() == tail_.load(); }
   /// Room for the scatter list of the next receive. Precondition: !full().
   std::span<ddp::Sge> vacant_sges();
   void append(std::uint64_t cookie, std::size_t sge_count);

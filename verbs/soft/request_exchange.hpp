@@ -23,6 +23,9 @@ class RequestExchange {
   void start(tcp_offload::Connection& connection, ConstBytes already_read,
              std::function<void()> done);
 
+  /// This end cannot go on: changes the outcome.
+  void on_local_error() { initiator_.on_local_error(); }
+
   [[nodiscard]] mpa::InitiatorOutcome outcome() const { return initiator_.outcome(); }
   /// Those of the octets already read that follow the Reply.
   [[nodiscard]] ConstBytes behind_reply() const { return already_read_; }

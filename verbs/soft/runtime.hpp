@@ -30,6 +30,7 @@ class Runtime final : public Host {
   std::optional<AsyncEvent> wait_async_event(std::chrono::milliseconds timeout);
 
   ddp::StagTable& stags() override { return registry_->table(); }
+  MemoryRegistry& memory() override { return *registry_; }
   [[nodiscard]] std::chrono::steady_clock::time_point now() const override {
     return std::chrono::steady_clock::now();
   }

@@ -18,7 +18,33 @@ std::uint64_t token_of(const SoftQp& qp) { return reinterpret_cast<std::uintptr_
 }  // namespace
 
 SoftCq::SoftCq(std::shared_ptr<Host> host, std::uint32_t depth, std::uint32_t number)
-    : host_(std::move(host)), depth_(depth), number_(number), ring_(new Completion[depth]) {}
+    : host_(std::move(host)), number_(number), ring_(depth) {}
+
+std::uint32_t SoftCq::capacity() const {
+  const std::lock_guard lock(ring_lock_);
+  return static_cast<std::uint32_t>(ring_.size());
+}
+
+Outcome<void> SoftCq::resize(std::uint32_t depth) {
+  const auto refuse = [&](const std::string& why) {
+    return fail(std::errc::invalid_argument, "completion queue " + std::to_string(number_) +
+                                                 ": cannot be resized to " + std::to_string(depth) +
+                                                 ": " + why);
+  };
+  if (depth == 0 || depth > kMaxDepth) return refuse("it is not a depth of this device");
+  std::vector<Completion> ring(depth);
+  {
+    const std::lock_guard lock(ring_lock_);
+    const std::uint32_t count = count_.load(std::memory_order_relaxed);
+    if (count <= depth) {
+      for (std::uint32_t i = 0; i < count; ++i) ring[i] = ring_[(head_ + i) % ring_.size()];
+      ring_.swap(ring);
+      head_ = 0;
+      return {};
+    }
+  }
+  return refuse("more completions are waiting");
+}
 
 bool SoftCq::fires(const Completion& completion) {
   const Armed armed = armed_.load();
@@ -37,11 +63,11 @@ bool SoftCq::push(const Completion& completion) {
   {
     const std::lock_guard lock(ring_lock_);
     const std::uint32_t count = count_.load(std::memory_order_relaxed);
-    if (count == depth_ || overrun_) {
+    if (count == ring_.size() || overrun_) {
       first_overrun = !std::exchange(overrun_, true);
       taken = false;
     } else {
-      ring_[(head_ + count) % depth_] = completion;
+      ring_[(head_ + count) % ring_.size()] = completion;
       count_.store(count + 1U);
       fire = fires(completion);
     }
@@ -49,7 +75,7 @@ bool SoftCq::push(const Completion& completion) {
   if (first_overrun) {
     host_->report({AsyncEvent::Kind::kCqOverrun, number_,
                    "completion queue " + std::to_string(number_) + " overran its " +
-                       std::to_string(depth_) + " entries"});
+                       std::to_string(capacity()) + " entries"});
   }
   if (fire) raise_event();
   if (waiters_.load() != 0) wake_waiter();
@@ -68,7 +94,7 @@ std::size_t SoftCq::pop(std::span<Completion> into) {
   const auto taken = static_cast<std::uint32_t>(std::min<std::size_t>(count, into.size()));
   for (std::uint32_t i = 0; i < taken; ++i) {
     into[i] = ring_[head_];
-    if (++head_ == depth_) head_ = 0;
+    if (++head_ == ring_.size()) head_ = 0;
   }
   count_.store(count - taken);
   return taken;

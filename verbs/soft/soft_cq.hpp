@@ -27,8 +27,12 @@ class SoftCq final : public provider::Cq {
   bool wait(std::chrono::milliseconds timeout) override;
   [[nodiscard]] int event_descriptor() override;
   bool take_event() override;
-  [[nodiscard]] std::uint32_t capacity() const override { return depth_; }
+  [[nodiscard]] std::uint32_t capacity() const override;
+  Outcome<void> resize(std::uint32_t depth) override;
   [[nodiscard]] std::uint32_t number() const override { return number_; }
+
+  /// The most that a completion queue holds.
+  static constexpr std::uint32_t kMaxDepth = 1U << 22U;
 
   /// Adds a completion. False if the queue is full: it has overrun, and takes nothing any more.
   bool push(const Completion& completion);
@@ -62,10 +66,10 @@ class SoftCq final : public provider::Cq {
   tcp_offload::EventCount& events();
 
   std::shared_ptr<Host> host_;
-  const std::uint32_t depth_, number_;
+  const std::uint32_t number_;
 
-  SpinLock ring_lock_;
-  std::unique_ptr<Completion[]> ring_;
+  mutable SpinLock ring_lock_;
+  std::vector<Completion> ring_;  // as long as the queue is deep
   std::uint32_t head_ = 0;
   std::atomic<std::uint32_t> count_{0};
   bool overrun_ = false;

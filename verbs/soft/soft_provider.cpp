@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::uint32_t kMaxQpWr = 32768;
 constexpr std::uint32_t kMaxInline = 4096;
-constexpr std::uint32_t kMaxCqe = 1U << 22U;
+constexpr std::uint32_t kMaxCqe = SoftCq::kMaxDepth;
 constexpr std::uint32_t kMaxReads = 128;
 constexpr std::uint32_t kMaxObjects = 1U << 20U;
 
@@ -29,23 +29,34 @@ DeviceAttributes attributes_of(std::string name, const Runtime&) {
   a.max_inline = kMaxInline;
   a.max_ird = a.max_ord = kMaxReads;
   a.max_mr_size = UINT64_MAX;
+  a.max_mw = ddp::StagTable::kMaxSlots;
+  a.max_srq = kMaxObjects;
+  a.max_srq_wr = kMaxQpWr;
+  a.rfc7306 = true;
   a.max_private_data = mpa::kMaxPrivateData - mpa::kEnhancedDataSize;
   return a;
 }
 
+// Says that a value breaks a limit; nothing if it does not.
+std::optional<std::string> over(const std::string& what, std::uint32_t value, std::uint32_t limit) {
+  if (value <= limit) return std::nullopt;
+  return what + " " + std::to_string(value) + " is above the device's " + std::to_string(limit);
+}
+
+bool is_depth(std::uint32_t depth) { return depth != 0 && depth <= kMaxCqe; }
+
+Failure<Error> wrong_depth(std::uint32_t depth) {
+  return fail(std::errc::invalid_argument, "completion queue: a depth of " + std::to_string(depth) +
+                                               " is not from 1 to " + std::to_string(kMaxCqe));
+}
+
 // Says which limit a capacity breaks; nothing if none.
 std::optional<std::string> beyond_limits(const QpCapacity& wanted) {
-  const auto over = [](const char* what, std::uint32_t value,
-                       std::uint32_t limit) -> std::optional<std::string> {
-    if (value <= limit) return std::nullopt;
-    return std::string("queue pair: ") + what + " " + std::to_string(value) +
-           " is above the device's " + std::to_string(limit);
-  };
-  if (auto text = over("max_send_wr", wanted.max_send_wr, kMaxQpWr)) return text;
-  if (auto text = over("max_recv_wr", wanted.max_recv_wr, kMaxQpWr)) return text;
-  if (auto text = over("max_send_sge", wanted.max_send_sge, kMaxSges)) return text;
-  if (auto text = over("max_recv_sge", wanted.max_recv_sge, kMaxSges)) return text;
-  return over("max_inline", wanted.max_inline, kMaxInline);
+  if (auto text = over("queue pair: max_send_wr", wanted.max_send_wr, kMaxQpWr)) return text;
+  if (auto text = over("queue pair: max_recv_wr", wanted.max_recv_wr, kMaxQpWr)) return text;
+  if (auto text = over("queue pair: max_send_sge", wanted.max_send_sge, kMaxSges)) return text;
+  if (auto text = over("queue pair: max_recv_sge", wanted.max_recv_sge, kMaxSges)) return text;
+  return over("queue pair: max_inline", wanted.max_inline, kMaxInline);
 }
 
 std::shared_ptr<ResponderQp> responder_of(const std::shared_ptr<provider::Qp>& qp) {
@@ -82,12 +93,50 @@ class SoftProvider final : public provider::Provider {
     return soft::register_memory(runtime_->registry(), own, memory, access);
   }
 
-  Outcome<std::shared_ptr<provider::Cq>> create_cq(std::uint32_t depth) override {
-    if (depth == 0 || depth > kMaxCqe) {
-      return fail(std::errc::invalid_argument, "completion queue: a depth of " +
-                                                   std::to_string(depth) + " is not from 1 to " +
-                                                   std::to_string(kMaxCqe));
+  Outcome<void> reregister_memory(provider::Mr& mr, const std::shared_ptr<provider::Pd>& pd,
+                                  MutableBytes memory, Access access) override {
+    auto* own = dynamic_cast<SoftMr*>(&mr);
+    const auto own_pd = std::dynamic_pointer_cast<SoftPd>(pd);
+    if (own == nullptr || !own_pd) {
+      return fail(std::errc::invalid_argument, "memory region: it or its PD is foreign");
     }
+    return own->reregister(own_pd, memory, access);
+  }
+
+  Outcome<std::shared_ptr<provider::Mw>> alloc_window(const std::shared_ptr<provider::Pd>& pd,
+                                                      WindowType type) override {
+    const auto own = std::dynamic_pointer_cast<SoftPd>(pd);
+    if (!own) return fail(std::errc::invalid_argument, "memory window: a foreign PD");
+    const Reserved kind = type == WindowType::k1 ? Reserved::kWindow1 : Reserved::kWindow2;
+    const auto stag = runtime_->registry()->reserve(kind, own->id());
+    if (!stag) return fail(std::errc::not_enough_memory, "memory window: no STag is free");
+    return std::shared_ptr<provider::Mw>(
+        std::make_shared<SoftMw>(runtime_->registry(), own, type, *stag));
+  }
+
+  Outcome<std::shared_ptr<provider::FastMr>> alloc_fast_region(
+      const std::shared_ptr<provider::Pd>& pd) override {
+    const auto own = std::dynamic_pointer_cast<SoftPd>(pd);
+    if (!own) return fail(std::errc::invalid_argument, "fast region: a foreign PD");
+    const auto stag = runtime_->registry()->reserve(Reserved::kFastRegion, own->id());
+    if (!stag) return fail(std::errc::not_enough_memory, "fast region: no STag is free");
+    return std::shared_ptr<provider::FastMr>(
+        std::make_shared<SoftFastMr>(runtime_->registry(), own, *stag));
+  }
+
+  Outcome<std::shared_ptr<provider::Srq>> create_srq(const std::shared_ptr<provider::Pd>& pd,
+                                                     const provider::SrqOptions& options) override {
+    const auto own = std::dynamic_pointer_cast<SoftPd>(pd);
+    if (!own) return fail(std::errc::invalid_argument, "shared receive queue: a foreign PD");
+    auto text = over("shared receive queue: max_wr", options.max_wr, kMaxQpWr);
+    if (!text) text = over("shared receive queue: max_sge", options.max_sge, kMaxSges);
+    if (text) return fail(std::errc::invalid_argument, std::move(*text));
+    return std::shared_ptr<provider::Srq>(
+        std::make_shared<SoftSrq>(runtime_, own, options, next_srq_.fetch_add(1)));
+  }
+
+  Outcome<std::shared_ptr<provider::Cq>> create_cq(std::uint32_t depth) override {
+    if (!is_depth(depth)) return wrong_depth(depth);
     return std::shared_ptr<provider::Cq>(
         std::make_shared<SoftCq>(runtime_, depth, next_cq_.fetch_add(1)));
   }
@@ -100,6 +149,11 @@ class SoftProvider final : public provider::Provider {
     own.recv_cq = std::dynamic_pointer_cast<SoftCq>(init.recv_cq);
     if (!own.pd || !own.send_cq || !own.recv_cq) {
       return fail(std::errc::invalid_argument, "queue pair: a foreign or missing PD or CQ");
+    }
+    own.srq = std::dynamic_pointer_cast<SoftSrq>(init.srq);
+    if (init.srq && (!own.srq || own.srq->pd() != own.pd)) {
+      return fail(std::errc::invalid_argument,
+                  "queue pair: its shared receive queue is foreign or of another PD");
     }
     if (auto text = beyond_limits(init.capacity)) {
       return fail(std::errc::invalid_argument, std::move(*text));
@@ -137,7 +191,7 @@ class SoftProvider final : public provider::Provider {
  private:
   std::shared_ptr<Runtime> runtime_;
   DeviceAttributes attributes_;
-  std::atomic<std::uint32_t> next_pd_{1}, next_cq_{1}, next_qp_{2};
+  std::atomic<std::uint32_t> next_pd_{1}, next_cq_{1}, next_srq_{1}, next_qp_{2};
 };
 
 }  // namespace

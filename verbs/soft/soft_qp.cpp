@@ -22,7 +22,8 @@ SoftQp::SoftQp(Init init)
     : init_(std::move(init)),
       send_queue_(init_.capacity.max_send_wr, init_.capacity.max_send_sge,
                   init_.capacity.max_inline),
-      receive_queue_(init_.capacity.max_recv_wr, init_.capacity.max_recv_sge) {}
+      receive_queue_(init_.srq ? 0 : init_.capacity.max_recv_wr, init_.capacity.max_recv_sge),
+      shared_receives_(init_.srq) {}
 
 SoftQp::~SoftQp() {
   if (startup_) startup_->cancel();
@@ -95,6 +96,8 @@ void SoftQp::reject_startup(StartupRejected rejected) {
     event.error = *rejected.refused_here;
   }
   event.info.private_data = std::move(rejected.private_data);
+  event.info.peer_ird = rejected.ird;
+  event.info.peer_ord = rejected.ord;
   if (rejected.kept.connection != nullptr) {
     StreamingSocket socket = give_socket(std::move(rejected.kept));
     if (socket) event.socket = std::make_shared<StreamingSocket>(std::move(socket));
@@ -323,10 +326,15 @@ QpState SoftQp::state() const {
   return QpState::kError;
 }
 
-// With an ORD of 0 a Read would wait for ever.
-bool SoftQp::reads_allowed() const {
-  const Link* link = link_.load();
-  return link == nullptr || link->mode.agreed.depths.ord != 0;
+bool SoftQp::drained() const {
+  return stream_state() == StreamState::kClosed && !connecting_.load() &&
+         send_queue_.head() == send_queue_.tail() && receive_queue_.empty() &&
+         receives_over_.load();
+}
+
+rdmap::ReceiveSource& SoftQp::receives() {
+  if (init_.srq) return shared_receives_;
+  return receive_queue_;
 }
 
 int SoftQp::descriptor() const {
@@ -337,10 +345,21 @@ int SoftQp::descriptor() const {
 QpCounters SoftQp::counters() const {
   const Link* link = link_.load();
   if (link == nullptr) return {};
-  return {link->sends.value(),         link->writes.value(),          link->reads_done.value(),
-          link->receives.value(),      link->peer_writes.value(),     link->peer_reads.value(),
-          link->octets_sent.value(),   link->octets_received.value(), link->fpdus_sent.value(),
-          link->fpdus_received.value()};
+  QpCounters counters;
+  counters.sends = link->sends.value();
+  counters.writes = link->writes.value();
+  counters.reads = link->reads_done.value();
+  counters.receives = link->receives.value();
+  counters.immediates = link->immediates.value();
+  counters.atomics = link->atomics.value();
+  counters.peer_writes = link->peer_writes.value();
+  counters.peer_reads = link->peer_reads.value();
+  counters.peer_atomics = link->peer_atomics.value();
+  counters.octets_sent = link->octets_sent.value();
+  counters.octets_received = link->octets_received.value();
+  counters.fpdus_sent = link->fpdus_sent.value();
+  counters.fpdus_received = link->fpdus_received.value();
+  return counters;
 }
 
 std::optional<TerminateInfo> SoftQp::terminate_sent() const {

@@ -16,6 +16,7 @@
 #include "soft/memory_registry.hpp"
 #include "soft/receive_queue.hpp"
 #include "soft/scratch.hpp"
+#include "soft/shared_receive_queue.hpp"
 #include "soft/soft_cq.hpp"
 #include "soft/startup.hpp"
 
@@ -51,7 +52,7 @@ struct QpTimeouts {
 /// What the receive half wants sent it leaves to the transmit half and asks for it when it has left
 /// (settle()); neither half ever waits for the other, for a completion queue or for the program.
 /// Files: soft_qp.cpp life and state, qp_post.cpp posting, qp_receive.cpp and qp_transmit.cpp the
-/// halves.
+/// halves, qp_local.cpp the work requests that send nothing.
 class SoftQp final : public provider::Qp,
                      public ResponderQp,
                      public std::enable_shared_from_this<SoftQp> {
@@ -61,6 +62,7 @@ class SoftQp final : public provider::Qp,
     tcp_offload::Device* device = nullptr;  ///< For connect(); may be null.
     std::shared_ptr<SoftPd> pd;
     std::shared_ptr<SoftCq> send_cq, recv_cq;
+    std::shared_ptr<SoftSrq> srq;  ///< May be null.
     QpCapacity capacity;
     Signaling signaling = Signaling::kPerRequest;
     ConnectionHandler on_event;
@@ -68,6 +70,10 @@ class SoftQp final : public provider::Qp,
     QpTimeouts timeouts;
   };
   explicit SoftQp(Init init);
+  /// As whom this queue pair uses memory.
+  [[nodiscard]] ddp::Accessor accessor() const {
+    return {init_.pd->id(), ddp::StreamId{init_.number}};
+  }
   ~SoftQp() override;
   SoftQp(const SoftQp&) = delete;
   SoftQp& operator=(const SoftQp&) = delete;
@@ -79,6 +85,7 @@ class SoftQp final : public provider::Qp,
   Outcome<void> adopt(StreamingSocket& socket, const ConnectOptions& options) override;
   void disconnect() override;
   void abort() override;
+  [[nodiscard]] bool drained() const override;
   [[nodiscard]] QpState state() const override;
   [[nodiscard]] std::uint32_t number() const override { return init_.number; }
   [[nodiscard]] QpCapacity capacity() const override { return init_.capacity; }
@@ -137,13 +144,14 @@ class SoftQp final : public provider::Qp,
   void clear_deadline() { deadline_.store(0); }
   [[nodiscard]] rdmap::StreamState stream_state() const { return stream_state_.load(); }
   [[nodiscard]] bool flushing() const;
+  [[nodiscard]] rdmap::ReceiveSource& receives();
   [[nodiscard]] bool flushing_receives() const;
   void explain(const std::string& reason);
   void order_terminate(const rdmap::Terminate& message, const char* reason);
 
   // qp_post.cpp.
   [[nodiscard]] std::errc check(const SendWr& request) const;
-  [[nodiscard]] bool reads_allowed() const;
+  [[nodiscard]] std::errc check_agreed(const SendWr& request) const;
   void append(const SendWr& request);
   [[nodiscard]] bool may_defer(std::size_t octets);
 
@@ -157,6 +165,7 @@ class SoftQp final : public provider::Qp,
   void on_fault(const rdmap::Fault& fault);
   void on_peer_terminate(const rdmap::Terminate& message);
   void on_first_fpdu();
+  [[nodiscard]] std::optional<std::uint32_t> named_request(const rdmap::Terminate& message) const;
   void blame_read(std::uint32_t index, Status status);
   void end_of_input(bool inside_fpdu);
   void keep_tail(ConstBytes rest, bool progress);
@@ -167,6 +176,7 @@ class SoftQp final : public provider::Qp,
   void transmit_some();
   void send_all();
   bool send_batch();
+  void yield_turn();
   void plan(std::size_t mulpdu);
   bool plan_segment(std::size_t mulpdu);
   struct Payload;
@@ -178,12 +188,26 @@ class SoftQp final : public provider::Qp,
   void flush_requests();
   void complete_head(Status status);
   void take_terminate();
+
+  // qp_local.cpp: the first under post_send_lock_, the others under tx_.
+  void append_local(const SendWr& request);
+  bool perform_local();
+  [[nodiscard]] CompletionOpcode completion_opcode(std::uint32_t position) const;
+
+  struct LocalWork;
+  struct BadRequest {
+    std::uint32_t position;
+    Status status;
+    const char* reason;
+  };
   [[nodiscard]] bool issued(std::uint32_t position) const;
   [[nodiscard]] bool nothing_left_to_send();
 
   Init init_;
   rdmap::SendQueue send_queue_;
   ReceiveQueue receive_queue_;
+  SharedReceives shared_receives_;           // in place of receive_queue_, if there is an SRQ
+  std::unique_ptr<LocalWork[]> local_work_;  // by place in the send queue; made at the first one
   SpinLock post_send_lock_, post_receive_lock_;
 
   std::unique_ptr<Link> owned_link_;
@@ -204,6 +228,7 @@ class SoftQp final : public provider::Qp,
   std::atomic<bool> hold_{false};  // a responder that has seen no FPDU
   std::atomic<bool> blocked_{false};
   std::atomic<bool> input_ended_{false};
+  std::atomic<bool> receives_over_{false};  // what was posted has been flushed
   std::atomic<bool> leased_{false};
   std::atomic<bool> deferred_{false};  // posted, but left for the poller to send
   std::atomic<std::uint32_t> posted_since_drive_{0};
@@ -212,7 +237,7 @@ class SoftQp final : public provider::Qp,
   std::atomic<Clock::rep> half_fpdu_deadline_{0};
   std::atomic<std::uint32_t> failed_read_{0};  // index + 1 of the Read that ended the stream
   std::atomic<Status> failed_read_status_{Status::kRemoteAccessError};
-  std::optional<std::uint32_t> bad_request_;  // its memory could not be read; under tx_
+  std::optional<BadRequest> bad_request_;  // cannot be sent or performed; under tx_
 };
 
 }  // namespace iwarp::verbs::soft

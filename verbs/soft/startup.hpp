@@ -47,8 +47,8 @@ struct RdmaMode {
 
 /// A rejecting Reply was sent or received; the TCP connection is closed or here.
 struct StartupRejected {
-  std::vector<std::byte> private_data;  ///< The peer's.
-  std::uint16_t ird = 0, ord = 0;       ///< The peer's, or 0 if it did not state them.
+  std::vector<std::byte> private_data;    ///< The peer's.
+  std::optional<std::uint16_t> ird, ord;  ///< The peer's, if it stated them.
   /// What is left open, if AfterRejection::kGiveBack was asked for; otherwise there is none.
   StreamingConnection kept;
   /// Why, if it was this end that had to reject. Without kGiveBack that is an Error instead.
@@ -110,7 +110,7 @@ using AsResponder =
 /// address.
 ///
 /// Connections. A TCP connection that does not bring a whole, valid MPA Request within
-/// `options.request_timeout` is closed without a Reply and without further ado. While
+/// `options.request_timeout` is closed without a Reply; `options.on_no_request` is told why. While
 /// `options.max_half_open` of them are under way no more are accepted: further ones wait in the
 /// system's backlog.
 ///

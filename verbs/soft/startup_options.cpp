@@ -91,6 +91,8 @@ ConnectionInfo info_of(const mpa::Agreed& agreed, ConstBytes peer_private_data) 
   info.private_data = copy_of(peer_private_data);
   info.ird = agreed.depths.ird;
   info.ord = agreed.depths.ord;
+  info.peer_ird = value_if_stated(agreed.peer_ird);
+  info.peer_ord = value_if_stated(agreed.peer_ord);
   info.mpa_revision = static_cast<std::uint8_t>(agreed.revision);
   info.crc = agreed.modes.crc == mpa::Crc::kOn;
   info.markers_sent = agreed.modes.markers_tx == mpa::Markers::kOn;
@@ -102,8 +104,10 @@ ConnectionInfo info_of(const mpa::PeerRequest& request) {
   ConnectionInfo info;
   info.private_data = copy_of(request.private_data);
   if (request.enhanced) {
-    info.ird = value_or_0(request.enhanced->ird);
-    info.ord = value_or_0(request.enhanced->ord);
+    info.peer_ird = value_if_stated(request.enhanced->ird);
+    info.peer_ord = value_if_stated(request.enhanced->ord);
+    info.ird = info.peer_ird.value_or(std::uint16_t{0});
+    info.ord = info.peer_ord.value_or(std::uint16_t{0});
   }
   info.mpa_revision = static_cast<std::uint8_t>(request.revision);
   info.crc = request.crc == mpa::Crc::kOn;
@@ -111,8 +115,9 @@ ConnectionInfo info_of(const mpa::PeerRequest& request) {
   return info;
 }
 
-std::uint16_t value_or_0(mpa::ReadDepth depth) {
-  return depth.is_stated() ? depth.value() : std::uint16_t{0};
+std::optional<std::uint16_t> value_if_stated(mpa::ReadDepth depth) {
+  if (!depth.is_stated()) return std::nullopt;
+  return depth.value();
 }
 
 std::chrono::nanoseconds bounded(std::chrono::milliseconds timeout) {

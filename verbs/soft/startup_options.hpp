@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <cstddef>
+#include <optional>
 
 #include "iwarp/mpa/initiator.hpp"
 #include "iwarp/mpa/responder.hpp"
@@ -31,8 +32,8 @@ ConnectionInfo info_of(const mpa::Agreed& agreed, ConstBytes peer_private_data);
 /// What a peer asks for, before it is answered.
 ConnectionInfo info_of(const mpa::PeerRequest& request);
 
-/// The number stated, or 0.
-std::uint16_t value_or_0(mpa::ReadDepth depth);
+/// The number, if there is one.
+std::optional<std::uint16_t> value_if_stated(mpa::ReadDepth depth);
 
 /// A time-out that every clock can hold: at least 0, at most a day.
 std::chrono::nanoseconds bounded(std::chrono::milliseconds timeout);

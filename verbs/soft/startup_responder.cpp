@@ -138,6 +138,7 @@ void ResponderSession::enter_rdma_mode(const mpa::Agreed& agreed) {
   mode.role = Role::kResponder;
   mode.agreed = agreed;
   mode.info = info_of(agreed, responder_.request()->private_data);
+  mode.info.rfc7306 = options_.rfc7306;
   mode.info.local = local_;
   mode.info.remote = remote_;
   mode.stream = connection_->hand_over({});

@@ -58,8 +58,7 @@ class ResponderSession : public std::enable_shared_from_this<ResponderSession> {
   /// been told of the Request, and there is no answer yet.
   [[nodiscard]] ConnectionInfo info() const;
   [[nodiscard]] std::size_t max_private_data() const { return responder_.max_private_data(); }
-
-  /// Why there is no Request. Precondition: on_no_request() has been called.
+  /// Why there is no Request. Precondition: the sink is being told so.
   [[nodiscard]] const Error& failure() const { return failure_; }
 
   /// Answers; one of the two, once. `options` have been checked. The outcome is `qp`'s, or

@@ -8,6 +8,7 @@ const char* to_string(Status status) {
     case Status::kLocalLengthError: return "local length error";
     case Status::kLocalQpError: return "local queue pair error";
     case Status::kLocalProtectionError: return "local protection error";
+    case Status::kWindowBindError: return "memory window bind error";
     case Status::kFlushed: return "flushed";
     case Status::kRemoteInvalidRequest: return "remote invalid request";
     case Status::kRemoteAccessError: return "remote access error";

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <deque>
+#include <thread>
 
 #include "event_box.hpp"
 #include "grace.hpp"
@@ -18,7 +19,21 @@ Outcome<ConnectionInfo> await(provider::Qp& qp, std::optional<Outcome<Connection
 }  // namespace
 
 RemoteBuffer MemoryRegion::remote(std::size_t offset, std::uint64_t length) const {
-  return {rkey(), reinterpret_cast<std::uintptr_t>(memory_.data()) + offset, length};
+  return {rkey(), reinterpret_cast<std::uintptr_t>(address(offset)), length};
+}
+
+void* MemoryRegion::address(std::size_t offset) const {
+  if (!has(access_, Access::kZeroBased)) return memory_.data() + offset;
+  return reinterpret_cast<void*>(static_cast<std::uintptr_t>(offset));
+}
+
+Outcome<void> MemoryRegion::reregister(const ProtectionDomain& pd, MutableBytes memory,
+                                       Access access) {
+  auto done = owner_->reregister_memory(*core_, pd.core_, memory, access);
+  if (!done) return done;
+  memory_ = memory;
+  access_ = access;
+  return {};
 }
 
 std::optional<Completion> CompletionQueue::wait(std::chrono::milliseconds timeout) {
@@ -47,10 +62,38 @@ bool QueuePair::wait_disconnected(std::chrono::milliseconds timeout) {
   return events_->wait_ended(timeout);
 }
 
+bool QueuePair::drain(std::chrono::milliseconds timeout) {
+  const auto deadline = std::chrono::steady_clock::now() + timeout;
+  if (core_->state() != QpState::kError) core_->abort();
+  while (!core_->drained()) {
+    if (std::chrono::steady_clock::now() >= deadline) return false;
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  return true;
+}
+
 Outcome<MemoryRegion> ProtectionDomain::register_memory(MutableBytes memory, Access access) {
   auto core = owner_->register_memory(core_, memory, access);
   if (!core) return failure(core.error());
-  return MemoryRegion(std::move(*core), memory);
+  return MemoryRegion(owner_, std::move(*core), memory, access);
+}
+
+Outcome<MemoryWindow> ProtectionDomain::alloc_window(WindowType type) {
+  auto core = owner_->alloc_window(core_, type);
+  if (!core) return failure(core.error());
+  return MemoryWindow(std::move(*core));
+}
+
+Outcome<FastRegion> ProtectionDomain::alloc_fast_region() {
+  auto core = owner_->alloc_fast_region(core_);
+  if (!core) return failure(core.error());
+  return FastRegion(std::move(*core));
+}
+
+Outcome<SharedReceiveQueue> ProtectionDomain::create_srq(const SrqOptions& options) {
+  auto core = owner_->create_srq(core_, options);
+  if (!core) return failure(core.error());
+  return SharedReceiveQueue(std::move(*core));
 }
 
 Outcome<QueuePair> ProtectionDomain::create_qp(const CompletionQueue& send_cq,
@@ -60,8 +103,9 @@ Outcome<QueuePair> ProtectionDomain::create_qp(const CompletionQueue& send_cq,
     events->add(event);
     if (user) user(event);
   };
-  auto core = owner_->create_qp(core_, {send_cq.core_, recv_cq.core_, options.capacity,
-                                        options.signaling, std::move(on_event)});
+  auto srq = options.srq == nullptr ? nullptr : options.srq->core_;
+  auto core = owner_->create_qp(core_, {send_cq.core_, recv_cq.core_, std::move(srq),
+                                        options.capacity, options.signaling, std::move(on_event)});
   if (!core) return failure(core.error());
   return QueuePair(std::move(*core), std::move(events));
 }

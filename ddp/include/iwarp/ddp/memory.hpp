@@ -26,7 +26,7 @@ void place(std::byte* to, ConstBytes data);
 
 /// Places `data` into a scatter list from `offset` on. Each element is checked and pinned for its
 /// own copy. Errors: those of StagTable::pin, kMessageTooLong if the list ends before the data.
-Result<void, Error> scatter(const StagTable& table, ProtectionDomainId pd,
-                            std::span<const Sge> list, std::uint64_t offset, ConstBytes data);
+Result<void, Error> scatter(const StagTable& table, const Accessor& by, std::span<const Sge> list,
+                            std::uint64_t offset, ConstBytes data);
 
 }  // namespace iwarp::ddp

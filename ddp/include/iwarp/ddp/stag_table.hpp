@@ -15,6 +15,18 @@
 namespace iwarp::ddp {
 
 using ProtectionDomainId = StrongId<struct ProtectionDomainIdTag, std::uint32_t>;
+/// The streams of a device, as the owner of the table numbers them.
+using StreamId = StrongId<struct StreamIdTag, std::uint32_t>;
+inline constexpr StreamId kAnyStream{0};
+
+/// On whose behalf a buffer is used: a stream and its protection domain.
+struct Accessor {
+  // Implicit: for most buffers the protection domain is all that counts.
+  constexpr Accessor(ProtectionDomainId in_pd, StreamId as_stream = kAnyStream)
+      : pd(in_pd), stream(as_stream) {}
+  ProtectionDomainId pd;
+  StreamId stream;
+};
 
 /// What a Tagged Buffer allows. Local read is always allowed.
 enum class Rights : std::uint8_t {
@@ -24,6 +36,7 @@ enum class Rights : std::uint8_t {
   kRemoteRead = 4,
   kRemoteAtomic = 8,
   kRemoteInvalidate = 16,
+  kWindowBind = 32,  ///< Windows may be opened on it.
 };
 constexpr Rights operator|(Rights a, Rights b) {
   return static_cast<Rights>(static_cast<unsigned>(a) | static_cast<unsigned>(b));
@@ -33,14 +46,21 @@ constexpr bool includes(Rights set, Rights wanted) {
          static_cast<unsigned>(wanted);
 }
 
-/// A Tagged Buffer: memory with a range of Tagged Offsets, rights and a protection domain.
+/// A Tagged Buffer: memory with a range of Tagged Offsets, rights and a protection domain. It may
+/// be open to one stream only, and may be a window on another buffer, with which it ends.
 struct TaggedBuffer {
   std::byte* memory = nullptr;
   TaggedOffset base;         ///< The Tagged Offset of the first octet.
   std::uint64_t length = 0;  ///< Octets.
   ProtectionDomainId pd;
   Rights rights = Rights::kNone;
+  StreamId stream = kAnyStream;
+  Stag parent{};  ///< The buffer that this one is a window on; 0 for none.
 };
+
+/// What became of an attempt to bring a reserved STag into force: it is, it may be tried again when
+/// the slot is idle, or it cannot be.
+enum class Activation : std::uint8_t { kDone, kBusy, kRefused };
 
 /// The buffers that STags name. Looking up and pinning is free of locks and may be done by any
 /// number of threads at once, also while STags begin and end. Any thread may end an STag; enabling
@@ -60,9 +80,12 @@ class StagTable {
    public:
     Pin() = default;
     Pin(Pin&& other) noexcept
-        : slot_(std::exchange(other.slot_, nullptr)), memory_(other.memory_) {}
+        : slot_(std::exchange(other.slot_, nullptr)),
+          parent_(std::exchange(other.parent_, nullptr)),
+          memory_(other.memory_) {}
     Pin& operator=(Pin&& other) noexcept {
       std::swap(slot_, other.slot_);
+      std::swap(parent_, other.parent_);
       std::swap(memory_, other.memory_);
       return *this;
     }
@@ -74,6 +97,7 @@ class StagTable {
     friend class StagTable;
     Pin(Slot* slot, std::byte* memory) : slot_(slot), memory_(memory) {}
     Slot* slot_ = nullptr;
+    Slot* parent_ = nullptr;
     std::byte* memory_ = nullptr;
   };
 
@@ -86,6 +110,12 @@ class StagTable {
   /// Makes a buffer reachable under a new STag with `key` as its low octet. `slot` is below
   /// kMaxSlots, idle, and chosen by the owner.
   Stag enable(std::uint32_t slot, std::uint8_t key, const TaggedBuffer& buffer);
+  /// Sets an idle slot aside under an STag that is not in force yet, with `key` as its low octet:
+  /// for windows and fast registration, whose owners bring it into force and choose the key.
+  Stag reserve(std::uint32_t slot, std::uint8_t key);
+  /// Brings a reserved STag into force, under any key; again after disable(). One thread at a time
+  /// for one index. kRefused if the index is not the one reserved, or in force.
+  Activation activate(Stag stag, const TaggedBuffer& buffer);
   /// Ends an STag: no new pin from now on. Pins that exist go on; see idle(). Any thread; false if
   /// the STag was not in force.
   bool disable(Stag stag);
@@ -96,13 +126,13 @@ class StagTable {
 
   /// Checks as RFC 5041 §7.1 lists them for tagged segments, and pins [to, to + length) for use.
   /// Errors: kInvalidStag, kStagNotAssociated, kAccessViolation, kTaggedOffsetWrap,
-  /// kBoundsViolation.
-  Result<Pin, Error> pin(Stag stag, ProtectionDomainId pd, Rights wanted, TaggedOffset to,
+  /// kBoundsViolation. A window whose parent has ended is an invalid STag.
+  Result<Pin, Error> pin(Stag stag, const Accessor& by, Rights wanted, TaggedOffset to,
                          std::uint64_t length) const;
 
-  /// Ends an STag on behalf of the peer of a stream in `pd` (RFC 5040 §5.3). Errors: kInvalidStag,
+  /// Ends an STag on behalf of the peer of a stream (RFC 5040 §5.3). Errors: kInvalidStag,
   /// kStagNotAssociated, kAccessViolation (not open to remote invalidation).
-  Result<void, Error> invalidate_for_peer(Stag stag, ProtectionDomainId pd);
+  Result<void, Error> invalidate_for_peer(Stag stag, const Accessor& by);
 
  private:
   static constexpr std::uint32_t kSlotsPerChunk = 1024;
@@ -110,6 +140,8 @@ class StagTable {
 
   [[nodiscard]] Slot* find(std::uint32_t slot) const;
   Slot& make(std::uint32_t slot);
+  [[nodiscard]] std::uint32_t index_of(const Slot& entry, std::uint32_t slot) const;
+  bool pin_parent(Pin& held, Stag parent) const;
   [[nodiscard]] std::uint32_t scramble(std::uint32_t value) const;
   [[nodiscard]] std::uint32_t unscramble(std::uint32_t value) const;
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 
@@ -7,7 +8,7 @@
 
 namespace iwarp::rdmap {
 
-/// RDMA Message opcodes (RFC 5040 §4.1, Figure 4).
+/// RDMA Message opcodes (RFC 5040 §4.1, Figure 4; from kImmediate on RFC 7306 §4.1, Figure 2).
 enum class Opcode : std::uint8_t {
   kWrite = 0,
   kReadRequest = 1,
@@ -17,13 +18,28 @@ enum class Opcode : std::uint8_t {
   kSendSolicited = 5,
   kSendSolicitedInvalidate = 6,
   kTerminate = 7,
+  kImmediate = 8,
+  kImmediateSolicited = 9,
+  kAtomicRequest = 10,
+  kAtomicResponse = 11,
 };
 
-/// Untagged queues of RDMAP (RFC 5040 §5).
+/// Octets that an Immediate Data Message carries (RFC 7306 §6.2).
+inline constexpr std::size_t kImmediateSize = 8;
+
+/// Untagged queues of RDMAP (RFC 5040 §5, RFC 7306 §4.1).
 inline constexpr QueueNumber kSendQueueNumber{0};
 inline constexpr QueueNumber kReadRequestQueueNumber{1};
 inline constexpr QueueNumber kTerminateQueueNumber{2};
-inline constexpr std::uint32_t kQueueCount = 3;
+inline constexpr QueueNumber kAtomicResponseQueueNumber{3};
+inline constexpr std::uint32_t kQueueCount = 4;
+
+/// Whether an end takes part in RFC 7306. One that does not treats its opcodes as unexpected and
+/// knows no queue 3.
+enum class Extensions : bool { kNone, kRfc7306 };
+inline constexpr std::uint32_t queue_count(Extensions extensions) {
+  return extensions == Extensions::kRfc7306 ? kQueueCount : kAtomicResponseQueueNumber.value();
+}
 
 enum class BufferModel : bool { kUntagged, kTagged };
 
@@ -36,8 +52,8 @@ struct OpcodeTraits {
   bool invalidates = false;
 };
 
-/// The row of an opcode; null for reserved opcodes.
-const OpcodeTraits* traits(std::uint8_t opcode);
+/// The row of an opcode; null for reserved opcodes and those of extensions that are not in force.
+const OpcodeTraits* traits(std::uint8_t opcode, Extensions extensions = Extensions::kRfc7306);
 inline const OpcodeTraits& traits(Opcode opcode) {
   return *traits(static_cast<std::uint8_t>(opcode));
 }

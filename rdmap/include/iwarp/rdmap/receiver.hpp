@@ -9,7 +9,7 @@
 #include "iwarp/ddp/memory.hpp"
 #include "iwarp/ddp/untagged_queue.hpp"
 #include "iwarp/rdmap/control.hpp"
-#include "iwarp/rdmap/outstanding_reads.hpp"
+#include "iwarp/rdmap/outstanding_requests.hpp"
 #include "iwarp/rdmap/response_queue.hpp"
 #include "iwarp/rdmap/terminate.hpp"
 
@@ -34,41 +34,47 @@ class ReceiveSource {
 /// What a segment brought about. Most bring about nothing that anybody must hear of.
 struct Placed {};
 struct PlacedWrite {};  ///< The last segment of a Write.
+/// A Send or an Immediate Data Message. `length` are the octets that the Send placed in the
+/// receive; of Immediate Data those of the Write that came right before it, if one did.
 struct SendDelivered {
   std::uint64_t cookie = 0;
   std::uint32_t length = 0;
   bool solicited = false;
   std::optional<Stag> invalidated;
+  std::optional<std::uint64_t> immediate;
 };
-struct ReadRequestDelivered {};  ///< It waits in the ResponseQueue.
-struct ReadFinished {};          ///< OutstandingReads has one less.
-struct ReadyToReceive {};        ///< The peer's RTR indication by a Send (RFC 6581 §9.2).
-using Event = std::variant<Placed, PlacedWrite, SendDelivered, ReadRequestDelivered, ReadFinished,
-                           ReadyToReceive, Terminate>;
+struct ReadRequestDelivered {};    ///< It waits in the ResponseQueue.
+struct AtomicRequestDelivered {};  ///< It is done; its response waits in the ResponseQueue.
+struct RequestFinished {};         ///< OutstandingRequests has one less.
+struct ReadyToReceive {};          ///< The peer's RTR indication by a Send (RFC 6581 §9.2).
+using Event = std::variant<Placed, PlacedWrite, SendDelivered, ReadRequestDelivered,
+                           AtomicRequestDelivered, RequestFinished, ReadyToReceive, Terminate>;
 
 /// Why the stream failed: the peer, or memory of ours, broke a rule.
 struct Fault {
   Terminate terminate;                     ///< What the peer is told.
   std::optional<ddp::Error> local_memory;  ///< Set if it was our own buffer that failed,
-  bool in_read_sink = false;               ///< namely the sink of the Read that is due.
+  bool in_sink = false;                    ///< namely the sink of the response that is due.
 };
 
 /// Whether the first message may be an RTR indication by an empty Send.
 enum class FirstMessage : bool { kOrdinary, kMayBeRtrSend };
 
 /// The receiving half of an RDMAP Stream: validates and places each DDP Segment, and delivers
-/// messages in order (RFC 5040 §5, §7.2). After a fault or a Terminate it drops whatever follows
-/// (RFC 5041 §7.1). One thread at a time.
+/// messages in order (RFC 5040 §5, §7.2; RFC 7306 §8.2). Atomic Operations are performed here, on
+/// delivery. Files: receiver.cpp dispatch and faults, receiver_tagged.cpp and receiver_untagged.cpp
+/// the buffer models, receiver_deliver.cpp what a whole message means. After a fault or a Terminate
+/// it drops whatever follows (RFC 5041 §7.1). One thread at a time.
 class Receiver {
  public:
   struct Parts {
     ddp::StagTable& stags;
-    ddp::ProtectionDomainId pd;
+    ddp::Accessor accessor;  ///< This stream.
     ReceiveSource& receives;
-    OutstandingReads& reads;
+    OutstandingRequests& reads;
     ResponseQueue& responses;
   };
-  Receiver(const Parts& parts, FirstMessage first);
+  Receiver(const Parts& parts, FirstMessage first, Extensions extensions = Extensions::kRfc7306);
 
   /// Takes one ULPDU that MPA has verified.
   Result<Event, Fault> on_ulpdu(ConstBytes ulpdu);
@@ -80,35 +86,58 @@ class Receiver {
   using Refusal = std::variant<Error, ddp::Error>;
   using Step = Result<Event, Refusal>;
 
+  // The message that an untagged queue is receiving, as its first segment announced it.
+  struct OpenMessage {
+    Opcode opcode = Opcode::kSend;
+    Stag invalidate;
+  };
+
   Step dispatch(ConstBytes ulpdu);
+  [[nodiscard]] std::optional<Error> check_control(std::uint8_t rsvd_ulp, BufferModel model) const;
+
   Step on_tagged(const ddp::TaggedSegment& segment);
   Step on_write(const ddp::TaggedSegment& segment);
   Step on_read_response(const ddp::TaggedSegment& segment);
+  std::optional<Refusal> place_response(const OutstandingRequest& read,
+                                        const ddp::TaggedSegment& segment);
+
   Step on_untagged(const ddp::UntaggedSegment& segment);
+  std::optional<Refusal> check_untagged(const ddp::UntaggedSegment& segment);
   std::optional<ddp::Error> open_message(const ddp::UntaggedSegment& segment);
+  /// The octets that the buffer of a message has; nothing if there is no buffer for it.
+  std::optional<std::uint64_t> take_buffer(Opcode opcode);
   Step place_untagged(const ddp::UntaggedSegment& segment);
-  Step deliver(const ddp::UntaggedSegment& segment, std::uint32_t length);
-  Step deliver_send(const ddp::UntaggedHeader& header, std::uint32_t length);
-  Step deliver_read_request(std::uint32_t length);
-  Step deliver_terminate(std::uint32_t length);
+  std::optional<Refusal> place_payload(QueueNumber qn, std::size_t offset, ConstBytes payload);
   [[nodiscard]] bool is_rtr_send(const ddp::UntaggedSegment& segment) const;
+
+  Step deliver(QueueNumber qn, std::uint32_t length);
+  Step deliver_send(const OpenMessage& message, std::uint32_t length);
+  Step deliver_immediate(const OpenMessage& message, std::uint32_t length);
+  Step deliver_read_request(ConstBytes octets);
+  Step deliver_atomic_request(ConstBytes octets);
+  Step deliver_atomic_response(ConstBytes octets);
+  Step deliver_terminate(ConstBytes octets);
   ddp::UntaggedQueue& queue(QueueNumber qn) { return queues_[qn.value()]; }
   Fault fault(const Refusal& refusal, ConstBytes ulpdu);
 
-  // Room for Read Requests and Terminates, which may come in several segments.
-  static constexpr std::size_t kTerminateRoom = 128;
+  // RDMAP's own messages may come in several segments, too. Terminates are the longest.
+  static constexpr std::size_t kControlRoom = 128;
+  using ControlRoom = std::array<std::byte, kControlRoom>;
 
   Parts parts_;
+  Extensions extensions_;
   bool first_may_be_rtr_;
   bool ended_ = false;
   std::array<ddp::UntaggedQueue, kQueueCount> queues_;
+  std::array<OpenMessage, kQueueCount> open_{};
+  std::array<ControlRoom, kQueueCount> control_{};
   std::optional<ReceiveBuffer> open_receive_;
-  std::uint32_t read_received_ = 0;  // octets of the Read Response that is due
+  std::uint32_t read_received_ = 0;    // octets of the Read Response that is due
+  std::uint32_t write_received_ = 0;   // octets of the Write that is coming in
+  std::uint32_t preceding_write_ = 0;  // octets of the Write that was the last message, if it was
   std::optional<ddp::Error> local_memory_;
-  bool in_read_sink_ = false;
+  bool in_sink_ = false;
   std::optional<ReadRequest> refused_read_;
-  std::array<std::byte, ReadRequest::kSize> read_request_{};
-  std::array<std::byte, kTerminateRoom> terminate_{};
 };
 
 }  // namespace iwarp::rdmap

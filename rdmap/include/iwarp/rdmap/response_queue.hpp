@@ -4,30 +4,42 @@
 #include <cstdint>
 #include <memory>
 
+#include "iwarp/rdmap/atomic.hpp"
+#include "iwarp/rdmap/outstanding_requests.hpp"
 #include "iwarp/rdmap/read_request.hpp"
 
 namespace iwarp::rdmap {
 
-/// Read Requests of the peer that wait for their response, at most IRD of them (RFC 5040 §6.1).
-/// The receiver appends, the transmitter takes; the two may run at once. Positions count up freely.
+/// A response that this end owes the peer.
+struct OwedResponse {
+  Owed owed = Owed::kReadResponse;
+  ReadRequest read;                ///< kReadResponse: what to read.
+  AtomicResponse atomic;           ///< kAtomicResponse: what to say; the operation is done.
+  std::uint32_t reads_before = 0;  ///< The queue's own: Reads appended before this one.
+};
+
+/// Requests of the peer that wait for their response: at most IRD Reads (RFC 5040 §6.1) and as many
+/// Atomic Operations again (RFC 7306 §5.2.2 rule 4). The receiver appends, the transmitter takes;
+/// the two may run at once. Positions count up freely.
 ///
 /// A peer may ask again as soon as it holds a whole response, which can be before the transmitter
 /// has heard that its write went through. So a response counts against IRD until it has been
-/// planned(), and the ring has room for twice IRD.
+/// planned(), and the ring has room for twice as many.
 class ResponseQueue {
  public:
   explicit ResponseQueue(std::uint32_t ird);
 
   // The receiver.
-  /// Whether the peer may have one more request outstanding.
-  [[nodiscard]] bool admits() const;
-  /// Precondition: admits().
+  /// Whether the peer may have one more request of this kind outstanding.
+  [[nodiscard]] bool admits(Owed owed) const;
+  /// Precondition: admits() of its kind.
   void append(const ReadRequest& request);
+  void append(const AtomicResponse& response);
 
   // The transmitter.
   [[nodiscard]] std::uint32_t head() const { return head_.load(std::memory_order_relaxed); }
   [[nodiscard]] std::uint32_t tail() const { return tail_.load(std::memory_order_acquire); }
-  [[nodiscard]] const ReadRequest& at(std::uint32_t position) const {
+  [[nodiscard]] const OwedResponse& at(std::uint32_t position) const {
     return ring_[position & mask_];
   }
   /// Every response before `position` is on its way out. To be told before the stream gets to see
@@ -39,8 +51,11 @@ class ResponseQueue {
   [[nodiscard]] std::uint32_t ird() const { return ird_; }
 
  private:
+  void append(OwedResponse response);
+
   std::uint32_t ird_, mask_;
-  std::unique_ptr<ReadRequest[]> ring_;
+  std::unique_ptr<OwedResponse[]> ring_;
+  std::uint32_t reads_ = 0;  // appended so far; the receiver's own
   alignas(64) std::atomic<std::uint32_t> head_{0};
   std::atomic<std::uint32_t> planned_{0};
   alignas(64) std::atomic<std::uint32_t> tail_{0};

@@ -7,10 +7,11 @@
 #include <span>
 
 #include "iwarp/ddp/memory.hpp"
+#include "iwarp/rdmap/atomic.hpp"
 
 namespace iwarp::rdmap {
 
-/// The RDMA Operations that a ULP submits (RFC 5040 §5).
+/// The RDMA Operations that a ULP submits (RFC 5040 §5, RFC 7306 §5, §6).
 enum class Operation : std::uint8_t {
   kSend,
   kSendInvalidate,
@@ -18,7 +19,25 @@ enum class Operation : std::uint8_t {
   kSendSolicitedInvalidate,
   kWrite,
   kRead,
+  kImmediate,
+  kImmediateSolicited,
+  kWriteImmediate,           ///< A Write and an Immediate Data Message behind it; just the latter
+  kWriteImmediateSolicited,  ///< if there is nothing to write.
+  kFetchAdd,
+  kCmpSwap,
+  kLocal,  ///< No message: the owner does something of its own when all before it has left.
 };
+
+constexpr bool is_atomic(Operation operation) {
+  return operation == Operation::kFetchAdd || operation == Operation::kCmpSwap;
+}
+/// Whether the peer owes a response, which ORD limits.
+constexpr bool awaits_response(Operation operation) {
+  return operation == Operation::kRead || is_atomic(operation);
+}
+constexpr bool carries_immediate(Operation operation) {
+  return operation >= Operation::kImmediate && operation <= Operation::kWriteImmediateSolicited;
+}
 
 enum class PayloadIn : std::uint8_t { kSges, kInline };
 enum class Fence : bool { kNo, kYes };
@@ -31,12 +50,14 @@ struct Request {
   PayloadIn payload_in = PayloadIn::kSges;
   Fence fence = Fence::kNo;
   std::uint16_t sge_count = 0;
-  std::uint32_t length = 0;  ///< Octets, below 2^32 (RFC 5041 §5.2).
-  Stag remote_stag;          ///< kWrite, kRead.
-  TaggedOffset remote_to;    ///< kWrite, kRead.
-  Stag invalidate;           ///< kSendInvalidate, kSendSolicitedInvalidate.
+  std::uint32_t length = 0;     ///< Octets, below 2^32 (RFC 5041 §5.2).
+  Stag remote_stag;             ///< Writes, kRead, atomics.
+  TaggedOffset remote_to;       ///< Writes, kRead, atomics.
+  Stag invalidate;              ///< kSendInvalidate, kSendSolicitedInvalidate.
+  std::uint64_t immediate = 0;  ///< Eight octets, the most significant one first on the wire.
+  AtomicOperands atomic;        ///< kFetchAdd, kCmpSwap.
   // Filled in on the way:
-  std::uint32_t read_index = 0;  ///< kRead: its place among the Reads of the stream.
+  std::uint32_t read_index = 0;  ///< Its place among the requests that await a response.
   std::uint64_t end_offset = 0;  ///< Stream octet behind its last FPDU.
 };
 
@@ -69,6 +90,9 @@ class SendQueue {
   void retire() { head_.fetch_add(1, std::memory_order_release); }
 
   [[nodiscard]] std::uint32_t depth() const { return depth_; }
+  /// Where a position lies in the ring of places(): for what an owner keeps beside the requests.
+  [[nodiscard]] std::uint32_t place(std::uint32_t position) const { return position & mask_; }
+  [[nodiscard]] std::size_t places() const { return std::size_t{mask_} + 1; }
 
  private:
   std::span<ddp::Sge> sges_room(std::uint32_t position) const;

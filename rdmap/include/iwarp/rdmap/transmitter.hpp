@@ -6,7 +6,7 @@
 
 #include "iwarp/ddp/header.hpp"
 #include "iwarp/rdmap/control.hpp"
-#include "iwarp/rdmap/outstanding_reads.hpp"
+#include "iwarp/rdmap/outstanding_requests.hpp"
 #include "iwarp/rdmap/response_queue.hpp"
 #include "iwarp/rdmap/send_queue.hpp"
 #include "iwarp/rdmap/terminate.hpp"
@@ -16,14 +16,15 @@ namespace iwarp::rdmap {
 /// Where the payload of a segment lies.
 enum class Source : std::uint8_t { kNone, kRequest, kResponse, kTerminate };
 
-/// One DDP Segment to be sent: its header (with the Read Request Header, if it is one) and which
-/// octets of what follow.
+/// One DDP Segment to be sent: its header (with the whole message, if it is one of RDMAP's own that
+/// fit) and which octets of what follow.
 struct OutgoingSegment {
-  std::array<std::byte, ddp::kUntaggedHeaderSize + ReadRequest::kSize> header{};
+  std::array<std::byte, ddp::kUntaggedHeaderSize + AtomicRequest::kSize> header{};
   std::uint8_t header_size = 0;
   Source source = Source::kNone;
   ddp::Last last = ddp::Last::kNo;
-  std::uint32_t position = 0;  ///< In the SendQueue or ResponseQueue.
+  bool closes_request = false;  ///< The last segment of a request of the SendQueue.
+  std::uint32_t position = 0;   ///< In the SendQueue or ResponseQueue.
   std::uint32_t offset = 0;
   std::uint32_t length = 0;
 
@@ -34,8 +35,9 @@ struct OutgoingSegment {
 enum class Rtr : std::uint8_t { kNone, kSend, kWrite, kRead };
 
 /// The sending half of an RDMAP Stream: decides which segment leaves next. Messages leave in the
-/// order they were submitted, whole; Read Responses and requests take turns, message by message;
-/// a Read beyond ORD and a fence hold back what is behind them (RFC 5040 §5.5, §6.1).
+/// order they were submitted, whole; responses and requests take turns, message by message; a Read
+/// or Atomic Operation beyond ORD and a fence hold back what is behind them (RFC 5040 §5.5, §6.1).
+/// Files: transmitter.cpp the order, transmitter_messages.cpp the segments of each message.
 ///
 /// Planning is free of consequences: a caller that could not send what next() gave goes back to an
 /// earlier Cursor. One thread at a time.
@@ -47,18 +49,19 @@ class Transmitter {
     std::uint32_t request_offset = 0;   // octets of it that have left
     std::uint32_t response = 0;         // in the ResponseQueue
     std::uint32_t response_offset = 0;  // octets of it that have left
-    std::uint32_t reads = 0;            // Reads issued, RTR included
-    std::array<Msn, kQueueCount> msn{Msn{1}, Msn{1}, Msn{1}};
+    std::uint32_t reads = 0;            // requests that await a response issued, RTR included
+    std::array<Msn, kQueueCount> msn{Msn{1}, Msn{1}, Msn{1}, Msn{1}};
     Rtr rtr = Rtr::kNone;        // still to be sent
     bool request_open = false;   // a request is partly sent
     bool response_open = false;  // a response is partly sent
     bool response_turn = false;
+    bool write_done = false;  // of a Write with immediate the first half has left
     bool terminated = false;
   };
   struct Parts {
     SendQueue& requests;
     ResponseQueue& responses;
-    OutstandingReads& reads;
+    OutstandingRequests& reads;
   };
   Transmitter(const Parts& parts, Rtr rtr);
 
@@ -68,6 +71,13 @@ class Transmitter {
   /// The next segment of at most `mulpdu` octets; none if there is nothing that may leave now.
   /// Precondition: mulpdu >= 128, MPA's least, into which the control messages fit whole.
   std::optional<OutgoingSegment> next(std::size_t mulpdu);
+
+  /// Whether the next request is a kLocal whose turn has come: everything before it has been
+  /// planned, and what a fence waits for is there. Nothing behind it is planned before
+  /// skip_local().
+  [[nodiscard]] bool local_due() const;
+  /// Precondition: local_due(), and what was planned has been sent.
+  void skip_local() { ++cursor_.request; }
 
   /// From now on the only thing to leave is this Terminate; the first call counts (RFC 5040 §5.4).
   void terminate(const Terminate& message);
@@ -79,15 +89,25 @@ class Transmitter {
  private:
   [[nodiscard]] bool response_ready() const;
   [[nodiscard]] bool request_ready() const;
+  [[nodiscard]] bool fence_holds(const Request& request) const;
   OutgoingSegment next_terminate();
   OutgoingSegment next_rtr();
   OutgoingSegment next_request(std::size_t mulpdu);
   OutgoingSegment next_read_request();
-  OutgoingSegment next_untagged(std::size_t mulpdu);
+  OutgoingSegment next_atomic_request();
+  OutgoingSegment next_write_immediate(std::size_t mulpdu);
+  OutgoingSegment next_immediate();
+  OutgoingSegment next_send(std::size_t mulpdu);
   OutgoingSegment next_write(std::size_t mulpdu);
   OutgoingSegment next_response(std::size_t mulpdu);
-  void put_read_request(OutgoingSegment& segment, const ReadRequest& request);
+  OutgoingSegment next_read_response(std::size_t mulpdu);
+  OutgoingSegment next_atomic_response();
+  std::uint32_t issue(std::uint32_t position, Owed owed);
+  template <typename Message>
+  void put_message(OutgoingSegment& segment, Opcode opcode, const Message& message);
   void advance_request(OutgoingSegment& segment, std::uint32_t total);
+  void close_request(OutgoingSegment& segment);
+  void close_response();
   Msn take_msn(QueueNumber qn);
 
   Parts parts_;

@@ -3,6 +3,7 @@
 #include <boost/asio/ip/tcp.hpp>
 #include <functional>
 #include <memory>
+#include <optional>
 
 #include "iwarp/verbs/error.hpp"
 #include "iwarp/verbs/streaming_socket.hpp"
@@ -28,8 +29,9 @@ struct ConnectOptions {
   bool peer_to_peer = true;   ///< Either side may send first (revision 2 only).
   bool require_crc = true;    ///< CRC is used if either side requires it.
   bool want_markers = false;  ///< Ask the peer to put markers in what it sends.
-  bool fall_back = true;      ///< Try revision 1 once if a revision 2 request gets no answer. Takes
-                              ///< a new TCP connection: without effect on an adopted one.
+  bool rfc7306 = true;  ///< Atomics and Immediate Data; if not, the peer's are unexpected opcodes.
+  bool fall_back = true;  ///< Try revision 1 once if a revision 2 request gets no answer. Takes a
+                          ///< new TCP connection: without effect on an adopted one.
   AfterRejection after_rejection = AfterRejection::kClose;
   std::chrono::milliseconds timeout = std::chrono::seconds(10);  ///< TCP and start-up together.
 };
@@ -39,9 +41,13 @@ struct ConnectionInfo {
   Endpoint local, remote;
   std::vector<std::byte> private_data;  ///< The peer's.
   std::uint16_t ird = 0, ord = 0;       ///< In force here.
+  /// As the peer stated them; none if it leaves them to its ULP, or the start-up was not enhanced
+  /// (RFC 6581 §9.1).
+  std::optional<std::uint16_t> peer_ird, peer_ord;
   std::uint8_t mpa_revision = 0;
   bool crc = false;
   bool markers_sent = false, markers_received = false;
+  bool rfc7306 = true;  ///< Whether this side takes part in RFC 7306; the peer's part is unknown.
 };
 
 /// What happens to a connection. Delivered one after the other, without any lock held, on a thread
@@ -51,7 +57,7 @@ struct ConnectionEvent {
   enum class Kind : std::uint8_t { kEstablished, kRejected, kFailed, kDisconnected };
   Kind kind = Kind::kFailed;
   Error error;          ///< kFailed, kRejected; empty for a graceful kDisconnected.
-  ConnectionInfo info;  ///< kEstablished; of kRejected only the private data.
+  ConnectionInfo info;  ///< kEstablished; of kRejected only what the peer stated.
   /// The TCP connection after a rejection, sent or received, if kGiveBack was asked for and the
   /// device has descriptors. Whoever takes it out of here owns it; left here it is closed soon.
   std::shared_ptr<StreamingSocket> socket{};

@@ -28,6 +28,35 @@ class Mr {
   [[nodiscard]] virtual Stag rkey() const = 0;
 };
 
+/// A memory window. Its destruction ends it, and waits for placements through it as that of Mr
+/// does.
+class Mw {
+ public:
+  virtual ~Mw() = default;
+  [[nodiscard]] virtual WindowType type() const = 0;
+  /// Its STag: of type 1 the one it was bound under last.
+  [[nodiscard]] virtual Stag rkey() const = 0;
+  /// The STag to bind under next. Type 1: the window has it from now on.
+  virtual Stag next_rkey() = 0;
+};
+
+/// Room for a registration that work requests make and end; see RegisterWr.
+class FastMr {
+ public:
+  virtual ~FastMr() = default;
+  [[nodiscard]] virtual Stag stag() const = 0;
+};
+
+/// A shared receive queue.
+class Srq {
+ public:
+  virtual ~Srq() = default;
+  virtual Result<void, PostError> post_receive(std::span<const RecvWr> requests) = 0;
+  /// One AsyncEvent when fewer than `limit` receives are posted; 0 disarms.
+  virtual Outcome<void> arm_limit(std::uint32_t limit) = 0;
+  [[nodiscard]] virtual std::uint32_t number() const = 0;
+};
+
 enum class Arm : std::uint8_t { kAny, kSolicited };
 
 /// A completion queue.
@@ -46,10 +75,24 @@ class Cq {
   virtual bool take_event() = 0;
   [[nodiscard]] virtual std::uint32_t capacity() const = 0;
   [[nodiscard]] virtual std::uint32_t number() const = 0;
+  /// Changes the capacity. Errors: EINVAL, also if more completions are waiting than would fit.
+  virtual Outcome<void> resize(std::uint32_t /*depth*/) {
+    return fail(std::errc::not_supported, "completion queue: this device cannot resize it");
+  }
+};
+
+struct SrqOptions {
+  std::uint32_t max_wr = 1024;
+  std::uint32_t max_sge = 4;
+  /// The most receives that one QP may have taken without the program having posted as many anew,
+  /// so that one peer cannot drain the queue (RFC 5042 §6.4.3.1). A Send beyond that finds no
+  /// buffer. 0: no such limit.
+  std::uint32_t share = 0;
 };
 
 struct QpInit {
   std::shared_ptr<Cq> send_cq, recv_cq;
+  std::shared_ptr<Srq> srq;  ///< May be null: receives are posted to the QP itself.
   QpCapacity capacity;
   Signaling signaling = Signaling::kPerRequest;
   ConnectionHandler on_event;  ///< May be empty.
@@ -70,6 +113,8 @@ class Qp {
   virtual void disconnect() = 0;
   /// Ends at once: the TCP connection is reset, all requests are flushed.
   virtual void abort() = 0;
+  /// Whether each request that was posted has its completion, and none can get one any more.
+  [[nodiscard]] virtual bool drained() const = 0;
   [[nodiscard]] virtual QpState state() const = 0;
   [[nodiscard]] virtual std::uint32_t number() const = 0;
   [[nodiscard]] virtual QpCapacity capacity() const = 0;
@@ -107,6 +152,9 @@ struct ListenOptions {
   int backlog = 128;
   std::chrono::milliseconds request_timeout = std::chrono::seconds(10);
   std::size_t max_half_open = 1024;  ///< Connections that have not sent a whole request.
+  /// Told why a connection was closed that brought no valid request (RFC 5044 §7.1.1); may be
+  /// empty. Called as a ConnectionHandler is; it may destroy the listener.
+  std::function<void(const Error&)> on_no_request{};
 };
 
 /// How the MPA responder begins on a connection that there is already.
@@ -133,6 +181,23 @@ class Provider {
   virtual Outcome<std::shared_ptr<Pd>> alloc_pd() = 0;
   virtual Outcome<std::shared_ptr<Mr>> register_memory(const std::shared_ptr<Pd>& pd,
                                                        MutableBytes memory, Access access) = 0;
+  /// Registers other memory, under another PD or with other rights, in place of what `mr` has; its
+  /// keys change. On failure it stays as it was.
+  virtual Outcome<void> reregister_memory(Mr& /*mr*/, const std::shared_ptr<Pd>& /*pd*/,
+                                          MutableBytes /*memory*/, Access /*access*/) {
+    return fail(std::errc::not_supported, "memory region: this device cannot register anew");
+  }
+  virtual Outcome<std::shared_ptr<Mw>> alloc_window(const std::shared_ptr<Pd>& /*pd*/,
+                                                    WindowType /*type*/) {
+    return fail(std::errc::not_supported, "memory window: this device has none");
+  }
+  virtual Outcome<std::shared_ptr<FastMr>> alloc_fast_region(const std::shared_ptr<Pd>& /*pd*/) {
+    return fail(std::errc::not_supported, "memory region: this device has no fast registration");
+  }
+  virtual Outcome<std::shared_ptr<Srq>> create_srq(const std::shared_ptr<Pd>& /*pd*/,
+                                                   const SrqOptions& /*options*/) {
+    return fail(std::errc::not_supported, "shared receive queue: this device has none");
+  }
   virtual Outcome<std::shared_ptr<Cq>> create_cq(std::uint32_t depth) = 0;
   virtual Outcome<std::shared_ptr<Qp>> create_qp(const std::shared_ptr<Pd>& pd, QpInit init) = 0;
   virtual Outcome<std::shared_ptr<Listener>> listen(const Endpoint& at,

@@ -30,6 +30,9 @@ enum class Access : unsigned {
   kRemoteRead = 4,         ///< The peer's RDMA Reads.
   kRemoteAtomic = 8,       ///< The peer's atomic operations; needs kLocalWrite.
   kRemoteInvalidate = 16,  ///< The peer may end the region's life by a Send with Invalidate.
+  kWindowBind = 32,        ///< Memory windows may be bound to the region.
+  kZeroBased = 64,  ///< Tagged Offsets, and the addresses of Sge, count from 0 instead of the
+                    ///< memory's address.
 };
 IWARP_FLAGS(Access)
 
@@ -48,7 +51,54 @@ struct RemoteBuffer {
 };
 
 /// What a send work request does.
-enum class Opcode : std::uint8_t { kSend, kSendInvalidate, kWrite, kRead };
+enum class Opcode : std::uint8_t {
+  kSend,
+  kSendInvalidate,
+  kWrite,
+  kRead,
+  kImmediate,       ///< RFC 7306 §6: eight octets, which complete a receive of the peer.
+  kWriteImmediate,  ///< A Write, and kImmediate behind it. One request with one completion.
+  kFetchAdd,    ///< RFC 7306 §5.1.1. The value before comes into `sges`, 8 octets, in the order of
+                ///< this host. The remote address is a multiple of 8.
+  kCmpSwap,     ///< RFC 7306 §5.1.2. Likewise.
+  kBindWindow,  ///< Opens a memory window, see BindWr.
+  kInvalidate,  ///< Ends a window of type 2, or a fast region, here: `invalidate_stag`.
+  kRegister,    ///< Registers memory under a fast region's STag, see RegisterWr.
+};
+
+/// What an atomic operation works with. kFetchAdd adds `data`; `mask` marks the most significant
+/// bit of each field, 0 makes one field of 64 bits. kCmpSwap: if the bits of `compare_mask` equal
+/// those of `compare`, the bits of `mask` become those of `data`. A plain swap compares no bits.
+struct AtomicOperands {
+  std::uint64_t data = 0;
+  std::uint64_t mask = 0;
+  std::uint64_t compare = 0;
+  std::uint64_t compare_mask = UINT64_MAX;
+};
+
+/// The kinds of memory windows. Type 1 belongs to its PD, and binding gives it a new key. Type 2 is
+/// open to the QP that bound it alone, under the key its owner chose, and the peer may invalidate
+/// it.
+enum class WindowType : std::uint8_t { k1, k2 };
+
+/// kBindWindow: makes [address, address + length) of a region reachable under a window's STag. The
+/// region was registered with kWindowBind, and with kLocalWrite if `access` lets the peer write.
+/// A window of type 2 must not be bound; one of type 1 moves, and a length of 0 unbinds it.
+struct BindWr {
+  Stag window;  ///< Index of the window and the key to bind under: its STag from then on.
+  Stag region;  ///< lkey.
+  void* address = nullptr;
+  std::uint64_t length = 0;
+  Access access = Access::kNone;  ///< Of the remote rights and kZeroBased.
+};
+
+/// kRegister: registers memory under the STag of a fast region that is not in force.
+struct RegisterWr {
+  Stag stag;  ///< Index of the region and the key to register under: its STag from then on.
+  void* address = nullptr;
+  std::uint64_t length = 0;
+  Access access = Access::kNone;
+};
 
 enum class SendFlags : unsigned {
   kNone = 0,
@@ -66,9 +116,13 @@ struct SendWr {
   Opcode opcode = Opcode::kSend;
   SendFlags flags = SendFlags::kSignaled;
   std::span<const Sge> sges{};
-  Stag remote_stag{};               ///< kWrite, kRead.
-  std::uint64_t remote_offset = 0;  ///< kWrite, kRead: Tagged Offset.
-  Stag invalidate_stag{};           ///< kSendInvalidate: the peer's STag that ends.
+  Stag remote_stag{};               ///< Writes, kRead, atomics.
+  std::uint64_t remote_offset = 0;  ///< Writes, kRead, atomics: Tagged Offset.
+  Stag invalidate_stag{};        ///< kSendInvalidate: the peer's STag that ends; kInvalidate: ours.
+  std::uint64_t immediate = 0;   ///< k…Immediate: on the wire its most significant octet leads.
+  AtomicOperands atomic{};       ///< kFetchAdd, kCmpSwap.
+  const BindWr* bind = nullptr;  ///< kBindWindow; read during the post.
+  const RegisterWr* registration = nullptr;  ///< kRegister; read during the post.
 };
 
 /// A receive work request: one message of at most the total length of `sges`.
@@ -89,6 +143,7 @@ enum class Status : std::uint8_t {
   kLocalLengthError,      ///< A message longer than its receive, or a request too long.
   kLocalQpError,          ///< A defect inside the QP's own processing.
   kLocalProtectionError,  ///< An SGE outside its region, of another PD, or without local write.
+  kWindowBindError,       ///< A window, region or STag that may not be bound or registered so.
   kFlushed,               ///< The QP left its working state before the request was done.
   kRemoteInvalidRequest,  ///< The peer refused the request as malformed.
   kRemoteAccessError,     ///< The peer refused the STag, the range or the access.
@@ -99,12 +154,25 @@ enum class Status : std::uint8_t {
 /// A name for a status, as in messages: "local protection error".
 const char* to_string(Status status);
 
-enum class CompletionOpcode : std::uint8_t { kSend, kWrite, kRead, kReceive };
+enum class CompletionOpcode : std::uint8_t {
+  kSend,
+  kWrite,
+  kRead,
+  kReceive,
+  kImmediate,
+  kFetchAdd,
+  kCmpSwap,
+  kBindWindow,
+  kInvalidate,
+  kRegister,
+};
 
 enum class CompletionFlags : std::uint8_t {
   kNone = 0,
   kInvalidated = 1,  ///< `invalidated` names the STag that the peer's Send ended.
   kSolicited = 2,    ///< The peer asked for a solicited event.
+  kImmediate = 4,  ///< `immediate` holds what the peer's Immediate Data said; nothing was placed in
+                   ///< the receive.
 };
 IWARP_FLAGS(CompletionFlags)
 
@@ -112,8 +180,10 @@ IWARP_FLAGS(CompletionFlags)
 struct Completion {
   std::uint64_t wr_id = 0;
   std::uint32_t qp_number = 0;
-  std::uint32_t byte_length = 0;  ///< kReceive: length of the message; kRead: of the data.
+  std::uint32_t byte_length = 0;  ///< kReceive: length of the message, or of the Write right before
+                                  ///< the Immediate Data; kRead: of the data.
   Stag invalidated{};
+  std::uint64_t immediate = 0;
   Status status = Status::kSuccess;
   CompletionOpcode opcode = CompletionOpcode::kSend;
   CompletionFlags flags = CompletionFlags::kNone;
@@ -153,6 +223,9 @@ struct DeviceAttributes {
   std::uint32_t max_ird = 0, max_ord = 0;
   std::uint64_t max_mr_size = 0;
   std::size_t max_private_data = 0;  ///< Octets, with MPA revision 2's own four taken off.
+  std::uint32_t max_mw = 0, max_srq = 0, max_srq_wr = 0;
+  bool rfc7306 = false;  ///< Atomic operations and Immediate Data. Peers need not have them: RFC
+                         ///< 7306 leaves it to programs to agree; a peer without ends the stream.
 };
 
 /// What an RDMAP Terminate said (RFC 5040 §4.8).
@@ -164,7 +237,8 @@ struct TerminateInfo {
 /// Counters of one queue pair since it connected.
 struct QpCounters {
   std::uint64_t sends = 0, writes = 0, reads = 0, receives = 0;
-  std::uint64_t peer_writes = 0, peer_reads = 0;
+  std::uint64_t immediates = 0, atomics = 0;
+  std::uint64_t peer_writes = 0, peer_reads = 0, peer_atomics = 0;
   std::uint64_t octets_sent = 0, octets_received = 0;  ///< On the wire, MPA included.
   std::uint64_t fpdus_sent = 0, fpdus_received = 0;
 };
@@ -176,10 +250,11 @@ struct AsyncEvent {
     kQpAccessError,
     kQpRequestError,
     kCqOverrun,
-    kPathLost
+    kPathLost,
+    kSrqLimitReached,  ///< Fewer receives are posted than the limit that was armed.
   };
   Kind kind = Kind::kQpFatal;
-  std::uint32_t number = 0;  ///< QP number, or the CQ's.
+  std::uint32_t number = 0;  ///< Of the QP, the CQ or the SRQ.
   std::string message;
 };
 

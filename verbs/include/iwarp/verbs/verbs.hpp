@@ -15,6 +15,8 @@ using provider::AwaitOptions;
 using provider::KeptHandler;
 using provider::ListenOptions;
 
+class ProtectionDomain;
+
 /// A registered memory region: the owner of its registration, not of its memory.
 class MemoryRegion {
  public:
@@ -24,20 +26,86 @@ class MemoryRegion {
   [[nodiscard]] Stag rkey() const { return core_->rkey(); }
   /// `length` octets from `offset` as a gather or scatter element. Precondition: inside the region.
   [[nodiscard]] Sge sge(std::size_t offset, std::uint32_t length) const {
-    return {memory_.data() + offset, length, lkey()};
+    return {address(offset), length, lkey()};
   }
   [[nodiscard]] Sge sge() const { return sge(0, static_cast<std::uint32_t>(memory_.size())); }
-  /// The same range as the peer names it: Tagged Offsets of this device are virtual addresses.
+  /// The same range as the peer names it: Tagged Offsets of this device are virtual addresses,
+  /// those of a zero-based region count from its first octet.
   [[nodiscard]] RemoteBuffer remote(std::size_t offset, std::uint64_t length) const;
   [[nodiscard]] RemoteBuffer remote() const { return remote(0, memory_.size()); }
+  /// A part of it for a memory window, see SendWr::bind. `window` is the STag to bind under.
+  [[nodiscard]] BindWr bind_to(Stag window, std::size_t offset, std::uint64_t length,
+                               Access access) const {
+    return {window, lkey(), address(offset), length, access};
+  }
+  /// Registers `memory` in place of what was registered; the keys change. Nothing may be using the
+  /// region; what peers still send to it is refused. On failure the region stays as it was.
+  Outcome<void> reregister(const ProtectionDomain& pd, MutableBytes memory, Access access);
 
  private:
   friend class ProtectionDomain;
-  MemoryRegion(std::shared_ptr<provider::Mr> core, MutableBytes memory)
-      : core_(std::move(core)), memory_(memory) {}
+  MemoryRegion(std::shared_ptr<provider::Provider> owner, std::shared_ptr<provider::Mr> core,
+               MutableBytes memory, Access access)
+      : owner_(std::move(owner)), core_(std::move(core)), memory_(memory), access_(access) {}
+  // What a Sge calls the address: an offset in a zero-based region.
+  [[nodiscard]] void* address(std::size_t offset) const;
 
+  std::shared_ptr<provider::Provider> owner_;
   std::shared_ptr<provider::Mr> core_;
   MutableBytes memory_;
+  Access access_;
+};
+
+/// A memory window: opens a part of a region to the peer without registering anything. Bound by
+/// work requests (Opcode::kBindWindow), in the order of the send queue. It ends with its region.
+class MemoryWindow {
+ public:
+  [[nodiscard]] WindowType type() const { return core_->type(); }
+  /// Type 1: the STag it was bound under last. Type 2: the STag it was made with; the owner chooses
+  /// another low octet for each binding.
+  [[nodiscard]] Stag rkey() const { return core_->rkey(); }
+  /// The STag to bind a window of type 1 under next: rkey() from now on.
+  Stag next_rkey() { return core_->next_rkey(); }
+
+ private:
+  friend class ProtectionDomain;
+  explicit MemoryWindow(std::shared_ptr<provider::Mw> core) : core_(std::move(core)) {}
+  std::shared_ptr<provider::Mw> core_;
+};
+
+/// Room for a registration that work requests make and end, in the order of the send queue
+/// (Opcode::kRegister, Opcode::kInvalidate, or the peer's invalidation).
+class FastRegion {
+ public:
+  /// The STag it was made with; the owner chooses another low octet for each registration.
+  [[nodiscard]] Stag stag() const { return core_->stag(); }
+
+ private:
+  friend class ProtectionDomain;
+  explicit FastRegion(std::shared_ptr<provider::FastMr> core) : core_(std::move(core)) {}
+  std::shared_ptr<provider::FastMr> core_;
+};
+
+using provider::SrqOptions;
+
+/// Receives for many queue pairs.
+class SharedReceiveQueue {
+ public:
+  /// As QueuePair::post_receive().
+  Result<void, PostError> post_receive(std::span<const RecvWr> requests) {
+    return core_->post_receive(requests);
+  }
+  Result<void, PostError> post_receive(const RecvWr& request) {
+    return post_receive({&request, 1});
+  }
+  /// One AsyncEvent (kSrqLimitReached) when fewer than `limit` receives are posted; 0 disarms.
+  Outcome<void> arm_limit(std::uint32_t limit) { return core_->arm_limit(limit); }
+  [[nodiscard]] std::uint32_t number() const { return core_->number(); }
+
+ private:
+  friend class ProtectionDomain;
+  explicit SharedReceiveQueue(std::shared_ptr<provider::Srq> core) : core_(std::move(core)) {}
+  std::shared_ptr<provider::Srq> core_;
 };
 
 /// Where work requests report their end.
@@ -56,6 +124,8 @@ class CompletionQueue {
   /// Takes one event without blocking; false when there is none.
   bool take_event() { return core_->take_event(); }
   [[nodiscard]] std::uint32_t capacity() const { return core_->capacity(); }
+  /// Changes the capacity. Errors: EINVAL, also if more completions wait than would fit.
+  Outcome<void> resize(std::uint32_t depth) { return core_->resize(depth); }
   [[nodiscard]] std::uint32_t number() const { return core_->number(); }
 
  private:
@@ -69,7 +139,8 @@ class CompletionQueue {
 struct QpOptions {
   QpCapacity capacity{};
   Signaling signaling = Signaling::kPerRequest;
-  ConnectionHandler on_event{};  ///< Besides the blocking calls; may be empty.
+  ConnectionHandler on_event{};             ///< Besides the blocking calls; may be empty.
+  const SharedReceiveQueue* srq = nullptr;  ///< Of the same PD: receives come from there only.
 };
 
 /// One end of an iWARP connection.
@@ -107,6 +178,9 @@ class QueuePair {
   void abort() { core_->abort(); }
   /// Waits until the connection is over; false when the time is up before.
   bool wait_disconnected(std::chrono::milliseconds timeout);
+  /// Ends the connection, if it is not over, and waits until each request that was posted has its
+  /// completion in its queue: afterwards none of their memory is in use. False when the time is up.
+  bool drain(std::chrono::milliseconds timeout);
 
   [[nodiscard]] QpState state() const { return core_->state(); }
   [[nodiscard]] std::uint32_t number() const { return core_->number(); }
@@ -135,6 +209,9 @@ class ProtectionDomain {
  public:
   /// Registers `memory`, which stays allocated while the region lives.
   Outcome<MemoryRegion> register_memory(MutableBytes memory, Access access);
+  Outcome<MemoryWindow> alloc_window(WindowType type);
+  Outcome<FastRegion> alloc_fast_region();
+  Outcome<SharedReceiveQueue> create_srq(const SrqOptions& options = {});
   Outcome<QueuePair> create_qp(const CompletionQueue& send_cq, const CompletionQueue& recv_cq,
                                QpOptions options = {});
   Outcome<QueuePair> create_qp(const CompletionQueue& cq, QpOptions options = {}) {
@@ -143,6 +220,7 @@ class ProtectionDomain {
 
  private:
   friend class Device;
+  friend class MemoryRegion;
   ProtectionDomain(std::shared_ptr<provider::Provider> owner, std::shared_ptr<provider::Pd> core)
       : owner_(std::move(owner)), core_(std::move(core)) {}
 

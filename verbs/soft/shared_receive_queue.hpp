@@ -1,0 +1,86 @@
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <unordered_map>
+#include <vector>
+
+#include "iwarp/rdmap/receiver.hpp"
+#include "iwarp/verbs/provider.hpp"
+#include "soft/host.hpp"
+#include "soft/memory_registry.hpp"
+#include "soft/spin_lock.hpp"
+
+namespace iwarp::verbs::soft {
+
+class SharedReceives;
+
+/// Receives that many queue pairs take from, in the order they were posted. A receive is taken at
+/// the first segment of a message and belongs to that message until it is complete. Thread-safe.
+///
+/// So that no peer can take everything (RFC 5042 §6.4.3.1), a queue pair holds at most its share of
+/// receives that the program has not replaced: each receive that is posted counts as the
+/// replacement of the one that was taken longest ago.
+class SoftSrq final : public provider::Srq {
+ public:
+  SoftSrq(std::shared_ptr<Host> host, std::shared_ptr<SoftPd> pd,
+          const provider::SrqOptions& options, std::uint32_t number);
+
+  Result<void, PostError> post_receive(std::span<const RecvWr> requests) override;
+  Outcome<void> arm_limit(std::uint32_t limit) override;
+  [[nodiscard]] std::uint32_t number() const override { return number_; }
+  [[nodiscard]] const std::shared_ptr<SoftPd>& pd() const { return pd_; }
+
+ private:
+  friend class SharedReceives;
+  struct Entry {
+    std::uint64_t cookie = 0;
+    std::vector<ddp::Sge> sges;
+    std::uint64_t length = 0;
+  };
+
+  // By SharedReceives: the entry, which stays in place until it is given back; null if there is
+  // none, or if the taker has its share.
+  Entry* take(const SharedReceives& taker);
+  void give_back(Entry* entry);
+  void forget(const SharedReceives& taker);
+  [[nodiscard]] std::errc check(const RecvWr& request) const;
+  void replace_oldest();
+  void report_limit();
+
+  const std::shared_ptr<Host> host_;
+  const std::shared_ptr<SoftPd> pd_;
+  const provider::SrqOptions options_;
+  const std::uint32_t number_;
+
+  SpinLock lock_;
+  std::vector<Entry> entries_;
+  std::vector<Entry*> vacant_;
+  std::deque<Entry*> posted_;
+  std::uint32_t limit_ = 0;
+  std::deque<const SharedReceives*> taken_;                        // by whom, the longest ago first
+  std::unordered_map<const SharedReceives*, std::uint32_t> held_;  // how often each is in taken_
+};
+
+/// What one queue pair takes from a shared receive queue: the receive half's.
+class SharedReceives final : public rdmap::ReceiveSource {
+ public:
+  /// `queue` may be null: nothing to take.
+  explicit SharedReceives(std::shared_ptr<SoftSrq> queue) : queue_(std::move(queue)) {}
+  ~SharedReceives() override;
+  SharedReceives(const SharedReceives&) = delete;
+  SharedReceives& operator=(const SharedReceives&) = delete;
+
+  /// Gives back the one taken before.
+  std::optional<rdmap::ReceiveBuffer> take() override;
+  /// Its message is complete: the place is free before the program hears of it.
+  void give_back();
+
+ private:
+  const std::shared_ptr<SoftSrq> queue_;
+  SoftSrq::Entry* current_ = nullptr;
+};
+
+}  // namespace iwarp::verbs::soft
