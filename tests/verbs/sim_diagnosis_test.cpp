@@ -1,3 +1,5 @@
+#include <gmock/gmock.h>
+
 #include "iwarp/rdmap/describe.hpp"
 #include "support/log_lines.hpp"
 #include "verbs/raw_peer.hpp"

@@ -84,6 +84,7 @@ class SoftQp final : public provider::Qp,
   Result<void, PostError> post_send(std::span<const SendWr> requests) override;
   Result<void, PostError> post_receive(std::span<const RecvWr> requests) override;
   Outcome<void> connect(const Endpoint& to, const ConnectOptions& options) override;
+  Outcome<void> adopt(StreamingSocket& socket, const ConnectOptions& options) override;
   void disconnect() override;
   void abort() override;
   [[nodiscard]] bool drained() const override;
@@ -131,6 +132,9 @@ class SoftQp final : public provider::Qp,
   using Clock = std::chrono::steady_clock;
 
   // soft_qp.cpp: life and state.
+  using StartInitiator = std::function<Outcome<std::unique_ptr<Startup>>(StartupHandler)>;
+  Outcome<void> start_up(const StartInitiator& start);
+  void reject_startup(StartupRejected rejected);
   void enter_rdma_mode(RdmaMode mode);
   bool fail_startup(const Error& error);
   /// With `only_in`: nothing, if the stream has left that state meanwhile.

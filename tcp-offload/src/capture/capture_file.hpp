@@ -5,8 +5,8 @@
 #include <system_error>
 
 #include "iwarp/base/bytes.hpp"
+#include "iwarp/tcp_offload/descriptor.hpp"
 #include "iwarp/tcp_offload/stream.hpp"
-#include "kernel/descriptor.hpp"
 
 namespace iwarp::tcp_offload::capture {
 
@@ -21,7 +21,7 @@ class CaptureFile {
 
  private:
   std::string path_;
-  kernel::Descriptor file_;
+  Descriptor file_;
   std::uint64_t size_ = 0;
 };
 
