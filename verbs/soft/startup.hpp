@@ -50,9 +50,9 @@ struct StartupRejected {
   std::vector<std::byte> private_data;    ///< The peer's.
   std::optional<std::uint16_t> ird, ord;  ///< The peer's, if it stated them.
   /// What is left open, if AfterRejection::kGiveBack was asked for; otherwise there is none.
-  StreamingConnection kept;
+  StreamingConnection kept{};
   /// Why, if it was this end that had to reject. Without kGiveBack that is an Error instead.
-  std::optional<Error> refused_here;
+  std::optional<Error> refused_here{};
 };
 
 /// How a start-up ended. An Error has been made for the user: it names the peer and the reason.
