@@ -52,8 +52,9 @@ struct QpTimeouts {
 /// stream, places and completes receives; the transmit half sends, and completes send requests.
 /// What the receive half wants sent it leaves to the transmit half and asks for it when it has left
 /// (settle()); neither half ever waits for the other, for a completion queue or for the program.
-/// Files: soft_qp.cpp life and state, qp_post.cpp posting, qp_receive.cpp and qp_transmit.cpp the
-/// halves, qp_local.cpp the work requests that send nothing.
+/// Files: qp_startup.cpp from idle to RDMA mode, soft_qp.cpp state and time-outs, qp_post.cpp
+/// posting, qp_receive.cpp and qp_transmit.cpp the halves, qp_local.cpp the work requests that send
+/// nothing, qp_report.cpp what it says of itself.
 class SoftQp final : public provider::Qp,
                      public ResponderQp,
                      public std::enable_shared_from_this<SoftQp> {
