@@ -306,5 +306,21 @@ TEST(SimClose, NoRoomForHalfFpdusStopsReadingUntilThereIsSome) {
   EXPECT_EQ(pair.end.host->tails, 0);
 }
 
+TEST(SimClose, HalfFpdusThatFillTheRoomOfAllEndSoon) {
+  RawPair pair;
+  Region& inbox = pair.end.region(4000, Access::kLocalWrite);
+  const Sge to = inbox.sge();
+  post(pair.end, RecvWr{1, {&to, 1}});
+  pair.end.host->most_tails = 100;
+  const auto whole = pair.peer.frame(segment(untagged(rdmap::Opcode::kSend, 1), pattern(4000)));
+  pair.peer.send_octets(ConstBytes(whole).first(2000));
+  pair.run_for(200ms);
+  EXPECT_FALSE(pair.end.closed());
+  ASSERT_TRUE(pair.run_until([&] { return pair.end.closed(); }, 300ms));
+  pair.turn();
+  expect_broken(pair.end, "half an FPDU");
+  EXPECT_EQ(pair.end.host->tails, 0);
+}
+
 }  // namespace
 }  // namespace iwarp::verbs::simtest

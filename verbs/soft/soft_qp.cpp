@@ -10,6 +10,7 @@ using rdmap::StreamEvent;
 using rdmap::StreamState;
 
 std::string seconds(std::chrono::milliseconds time) {
+  if (time < std::chrono::seconds(1)) return std::to_string(time.count()) + " ms";
   return std::to_string(time.count() / 1000) + " s";
 }
 
@@ -190,15 +191,27 @@ void SoftQp::set_deadline(std::chrono::milliseconds from_now) {
   deadline_.store((init_.host->now() + from_now).time_since_epoch().count());
 }
 
+// How long the rest of an FPDU has been awaited, if that is too long. Peers that fill the room
+// which all connections share with halves must not keep it from the others: then little time is
+// left.
+std::optional<std::chrono::milliseconds> SoftQp::expired_half_fpdu() const {
+  const Clock::time_point deadline{Clock::duration{half_fpdu_deadline_.load()}};
+  if (deadline == Clock::time_point{}) return std::nullopt;
+  const auto allowed =
+      init_.host->tail_room() ? init_.timeouts.half_fpdu : init_.timeouts.half_fpdu_full;
+  const auto waited = init_.host->now() - (deadline - init_.timeouts.half_fpdu);
+  if (waited < allowed) return std::nullopt;
+  return std::chrono::duration_cast<std::chrono::milliseconds>(waited);
+}
+
 bool SoftQp::check_deadlines() {
   const Clock::rep now = init_.host->now().time_since_epoch().count();
   const auto passed = [now](Clock::rep deadline) { return deadline != 0 && now >= deadline; };
   const auto timed_out = [](EndLayer layer, const std::string& what) {
     return abortive_end(EndedBy::kNetwork, layer, what);
   };
-  if (passed(half_fpdu_deadline_.load())) {
-    lost(timed_out(EndLayer::kMpa,
-                   "half an FPDU came, and nothing more for " + seconds(init_.timeouts.half_fpdu)));
+  if (const auto waited = expired_half_fpdu()) {
+    lost(timed_out(EndLayer::kMpa, "half an FPDU came, and not the rest for " + seconds(*waited)));
   } else if (passed(deadline_.load())) {
     switch (stream_state()) {
       case StreamState::kOperational:

@@ -40,10 +40,11 @@ inline constexpr std::uint32_t kMaxSges = 16;
 
 /// The time-outs of a connection in RDMA mode.
 struct QpTimeouts {
-  std::chrono::milliseconds first_fpdu{10'000};  ///< Responder: until the RTR indication.
-  std::chrono::milliseconds half_fpdu{10'000};   ///< From an FPDU's first octet to its last.
-  std::chrono::milliseconds closing{10'000};     ///< To send what was posted.
-  std::chrono::milliseconds draining{5'000};     ///< From our FIN to the peer's.
+  std::chrono::milliseconds first_fpdu{10'000};   ///< Responder: until the RTR indication.
+  std::chrono::milliseconds half_fpdu{10'000};    ///< From an FPDU's first octet to its last,
+  std::chrono::milliseconds half_fpdu_full{250};  ///< while there is no room for another half one.
+  std::chrono::milliseconds closing{10'000};      ///< To send what was posted.
+  std::chrono::milliseconds draining{5'000};      ///< From our FIN to the peer's.
 };
 
 /// A queue pair of the software provider: the protocol cores between a stream and the queues.
@@ -148,6 +149,7 @@ class SoftQp final : public provider::Qp,
   void notify(ConnectionEvent event);
   void settle();
   void set_deadline(std::chrono::milliseconds from_now);
+  [[nodiscard]] std::optional<std::chrono::milliseconds> expired_half_fpdu() const;
   void clear_deadline() { deadline_.store(0); }
   [[nodiscard]] rdmap::StreamState stream_state() const { return stream_state_.load(); }
   [[nodiscard]] bool flushing() const;
