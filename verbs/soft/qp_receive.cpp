@@ -237,7 +237,7 @@ void SoftQp::end_of_input(bool inside_fpdu) {
   init_.recv_cq->forget_descriptor(link.stream.descriptor());
   if (inside_fpdu && !link.discard) return lost("the peer closed the connection inside an FPDU");
   want_transmit_.store(true);
-  apply(StreamEvent::kPeerFin);
+  apply(StreamEvent::kPeerFin, rdmap::StreamState::kOperational);  // later: end_draining()
 }
 
 // Keeps the octets of an unfinished FPDU with the queue pair: the staging buffer is the thread's.

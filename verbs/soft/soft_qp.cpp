@@ -1,7 +1,5 @@
 #include "soft/soft_qp.hpp"
 
-#include <random>
-
 #include "soft/qp_link.hpp"
 
 namespace iwarp::verbs::soft {
@@ -102,7 +100,7 @@ void SoftQp::enter_rdma_mode(RdmaMode mode) {
   const bool responder = mode.role == Role::kResponder;
   const bool waits = awaits_rtr(mode);
   ConnectionEvent established{ConnectionEvent::Kind::kEstablished, {}, mode.info};
-  auto link = std::make_unique<Link>(*this, std::move(mode), std::random_device{}());
+  auto link = std::make_unique<Link>(*this, std::move(mode), init_.host->secret());
   hold_.store(responder);
   {
     const std::lock_guard lock(state_mutex_);
@@ -156,7 +154,6 @@ void SoftQp::enter(StreamState state) {
     case StreamState::kDraining:
       set_deadline(init_.timeouts.draining);
       want_transmit_.store(true);
-      if (input_ended_.load()) apply(StreamEvent::kPeerFin);
       return;
     case StreamState::kClosed:
       clear_deadline();

@@ -198,6 +198,7 @@ class SoftQp final : public provider::Qp,
   };
   [[nodiscard]] bool issued(std::uint32_t position) const;
   [[nodiscard]] bool nothing_left_to_send();
+  void end_draining();
 
   Init init_;
   rdmap::SendQueue send_queue_;
