@@ -287,7 +287,7 @@ void SoftQp::retire() {
   Link& link = *link_.load();
   const std::uint64_t released = link.stream.released();
   link.let_go(released);
-  while (issued(send_queue_.head())) {
+  while (!failing_ && issued(send_queue_.head())) {
     const rdmap::Request& request = send_queue_.at(send_queue_.head());
     if (rdmap::awaits_response(request.operation)) {
       const std::uint32_t ahead = link.reads.finished() - request.read_index;
@@ -309,6 +309,7 @@ void SoftQp::complete_head(Status status) {
   completion.byte_length = request.length;
   const bool report = request.report || status != Status::kSuccess;
   if (status == Status::kSuccess) link_.load()->count(request.operation);
+  failing_ = failing_ || status != Status::kSuccess;
   send_queue_.retire();
   if (report && !init_.send_cq->push(completion)) lost("the send completion queue overran");
 }

@@ -107,6 +107,7 @@ bool Run::done(Side side) const {
   const SimEnd& own = end(side);
   const Part& part = program_->of(side);
   if (!own.qp || record_.of(side).operations != part.operations.size()) return false;
+  if (own.count(ConnectionEvent::Kind::kEstablished) == 0) return false;
   if (own.received.size() != part.receives.size()) return false;
   const bool all = (side == Side::kClient ? setting_.pair.client : setting_.pair.server).signaling ==
                    Signaling::kAll;
