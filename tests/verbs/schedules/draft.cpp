@@ -243,12 +243,18 @@ void Draft::add_some(Side by) {
     case 1:
     case 2: add_write(by, Opcode::kWrite); return;
     case 3:
-    case 4: if (answers) return add_read(by); break;
+    case 4:
+      if (answers) return add_read(by);
+      break;
     case 5: add_immediate(by); return;
     case 6: add_write(by, Opcode::kWriteImmediate); return;
     case 7:
-    case 8: if (answers) return add_fetch_add(by); break;
-    case 9: if (answers) return add_cmp_swap(by); break;
+    case 8:
+      if (answers) return add_fetch_add(by);
+      break;
+    case 9:
+      if (answers) return add_cmp_swap(by);
+      break;
     case 10:
     case 11:
     case 12: add_opened(by); return;

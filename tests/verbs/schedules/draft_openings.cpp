@@ -49,8 +49,8 @@ Stag Draft::open(Side owner, Opener opener, const Opening& opening, std::uint32_
   const bool type1 = opener == Opener::kWindow1;
   const auto kind = type1 ? soft::Reserved::kWindow1 : soft::Reserved::kWindow2;
   const Stag made = registry->reserve(kind, pd->id()).value();
-  part.windows.push_back(std::make_shared<soft::SoftMw>(
-      registry, pd, type1 ? WindowType::k1 : WindowType::k2, made));
+  part.windows.push_back(
+      std::make_shared<soft::SoftMw>(registry, pd, type1 ? WindowType::k1 : WindowType::k2, made));
   Operation& operation = add(owner, Opcode::kBindWindow);
   const Stag stag = type1 ? part.windows.back()->next_rkey() : with_key(made, key);
   operation.bind = {stag, opening.region->mr->lkey(), address, length, access};

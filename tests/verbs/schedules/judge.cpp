@@ -81,8 +81,9 @@ bool Judge::may_fail(Side poster, const Operation& operation, Status status) con
 void Judge::check_requests(Side side) {
   const auto& operations = part(side).operations;
   const auto& end = record_.end(side);
-  const bool all = (side == Side::kClient ? record_.setting.pair.client
-                                          : record_.setting.pair.server).signaling == Signaling::kAll;
+  const bool all =
+      (side == Side::kClient ? record_.setting.pair.client : record_.setting.pair.server)
+          .signaling == Signaling::kAll;
   bool failed = false;
   std::size_t next = 0;
   const auto skip_to = [&](std::size_t until) {
@@ -100,8 +101,10 @@ void Judge::check_requests(Side side) {
     }
     skip_to(completion.wr_id);
     ++next;
-    if (completion.status != Status::kSuccess) failed = true;
-    else if (failed) violated(side, operations[completion.wr_id], "succeeded behind a failure");
+    if (completion.status != Status::kSuccess)
+      failed = true;
+    else if (failed)
+      violated(side, operations[completion.wr_id], "succeeded behind a failure");
     check_request(side, completion);
   }
   if (!record_.of(side).destroyed) skip_to(record_.of(side).operations);
@@ -187,9 +190,9 @@ void Judge::check_receive(Side side, std::size_t number, const Completion& compl
   if (!invalidates) return;
   expect(completion.invalidated == request.invalidate_stag, "names another STag");
   SimEnd& end = record_.end(side);
-  const auto pin = end.host->stags().pin(completion.invalidated,
-                                         {end.pd->id(), ddp::StreamId{number_of(side)}},
-                                         ddp::Rights::kNone, TaggedOffset{0}, 0);
+  const auto pin =
+      end.host->stags().pin(completion.invalidated, {end.pd->id(), ddp::StreamId{number_of(side)}},
+                            ddp::Rights::kNone, TaggedOffset{0}, 0);
   expect(!pin && pin.error() == ddp::Error::kInvalidStag, "left the STag in force");
 }
 

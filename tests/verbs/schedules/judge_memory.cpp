@@ -41,7 +41,8 @@ void Judge::check_constants() {
   }
 }
 
-// How much of an operation's content is at its place, and whether the memory around it is as it was.
+// How much of an operation's content is at its place, and whether the memory around it is as it
+// was.
 Judge::Arrival Judge::look(Side side, const Operation& operation, const Place& place) {
   const ConstBytes all = place.region->memory.bytes();
   const ConstBytes room = all.subspan(place.at);
@@ -62,7 +63,8 @@ Judge::Arrival Judge::arrival_of_content(Side side, const Operation& operation) 
   if (operation.there.region == nullptr) return must ? Arrival::kWhole : Arrival::kUnknown;
   const Arrival seen = look(side, operation, operation.there);
   if (!must || operation.content.empty()) return must ? Arrival::kWhole : seen;
-  if (seen != Arrival::kWhole) violated(side, operation, "was received, but not all of it is there");
+  if (seen != Arrival::kWhole)
+    violated(side, operation, "was received, but not all of it is there");
   return seen;
 }
 

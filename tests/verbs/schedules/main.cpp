@@ -14,7 +14,8 @@ using namespace iwarp::verbs::simtest::schedules;
 
 constexpr std::string_view kUsage =
     "usage: schedules [--seeds N] [--first SEED] [--threads N] | --verbose SEED\n"
-    "  Runs the schedules of N seeds from SEED on (1000 from 1), on N threads (1), and reports those\n"
+    "  Runs the schedules of N seeds from SEED on (1000 from 1), on N threads (1), and reports "
+    "those\n"
     "  that violate something; --verbose runs one with a trace. Ends with 1 if one did.\n";
 
 struct Options {
@@ -35,11 +36,16 @@ std::optional<Options> parse(int argc, char** argv) {
     const std::string_view name = argv[i];
     const auto value = i + 1 < argc ? number(argv[i + 1]) : std::nullopt;
     if (!value) return std::nullopt;
-    if (name == "--seeds") options.seeds = *value;
-    else if (name == "--first") options.first = *value;
-    else if (name == "--threads" && *value != 0) options.threads = *value;
-    else if (name == "--verbose") options.verbose = *value;
-    else return std::nullopt;
+    if (name == "--seeds")
+      options.seeds = *value;
+    else if (name == "--first")
+      options.first = *value;
+    else if (name == "--threads" && *value != 0)
+      options.threads = *value;
+    else if (name == "--verbose")
+      options.verbose = *value;
+    else
+      return std::nullopt;
   }
   return options;
 }

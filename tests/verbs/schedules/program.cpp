@@ -9,8 +9,9 @@ namespace iwarp::verbs::simtest::schedules {
 namespace {
 
 constexpr const char* kOpcodeNames[] = {
-    "Send",     "Send with Invalidate", "Write",       "Read",       "Immediate", "Write and Immediate",
-    "FetchAdd", "CmpSwap",              "bind window", "invalidate", "register"};
+    "Send",        "Send with Invalidate", "Write",    "Read",
+    "Immediate",   "Write and Immediate",  "FetchAdd", "CmpSwap",
+    "bind window", "invalidate",           "register"};
 
 // How a request can be made to name what it may not; false if this way does not suit it.
 enum class Spoil : std::uint8_t { kRemoteStag, kRemoteOffset, kLocalKey, kOther };

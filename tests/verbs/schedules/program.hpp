@@ -26,13 +26,13 @@ struct Operation {
   std::vector<std::byte> content;
   Place there;  ///< Where the content arrives at the peer: Sends and Writes.
   Place here;   ///< Where it arrives at this side: Reads, and what atomics return.
-  std::optional<std::size_t> receive;  ///< Which receive of the peer it completes.
-  std::optional<std::size_t> hears;    ///< Not before this receive of its own side has succeeded.
+  std::optional<std::size_t> receive;    ///< Which receive of the peer it completes.
+  std::optional<std::size_t> hears;      ///< Not before this receive of its own side has succeeded.
   std::optional<std::uint64_t> swapped;  ///< kCmpSwap: what is in the peer's memory afterwards.
   Place word;                            ///< Atomics: what they work on.
   std::vector<const Region*> uses;       ///< Whose loss may fail it.
   bool spoiled = false;                  ///< Names on purpose what it may not.
-  bool spoiled_sink = false;  ///< ... and only in this side's memory for the response.
+  bool spoiled_sink = false;             ///< ... and only in this side's memory for the response.
 };
 
 struct Receive {

@@ -99,7 +99,8 @@ void Run::step() {
     look(side);
     if (!end(side).qp) continue;
     if (!random_.one_in(3)) post_receives(side);
-    if (!random_.one_in(3)) post_requests(side);
+    if (random_.one_in(setting_.pace)) post_requests(side);
+    if (setting_.intrudes && random_.one_in(4)) intrude(side);
   }
 }
 
@@ -109,8 +110,9 @@ bool Run::done(Side side) const {
   if (!own.qp || record_.of(side).operations != part.operations.size()) return false;
   if (own.count(ConnectionEvent::Kind::kEstablished) == 0) return false;
   if (own.received.size() != part.receives.size()) return false;
-  const bool all = (side == Side::kClient ? setting_.pair.client : setting_.pair.server).signaling ==
-                   Signaling::kAll;
+  const bool all =
+      (side == Side::kClient ? setting_.pair.client : setting_.pair.server).signaling ==
+      Signaling::kAll;
   const auto due = std::count_if(part.operations.begin(), part.operations.end(),
                                  [all](const Operation& operation) {
                                    return all || has(operation.request.flags, SendFlags::kSignaled);
@@ -143,13 +145,22 @@ void Run::plan_network_fault() {
   if (setting_.trouble == Trouble::kHiccup && random_.one_in(2)) way.stall_at(at, kHiccup);
 }
 
+// What another thread could do just when a half of the queue pair is at work.
+void Run::intrude(Side side) {
+  auto& inside =
+      random_.one_in(2) ? end(side).host->inside_transmit : end(side).host->inside_receive;
+  inside = [this, side] {
+    if (!posting_ && end(side).qp) post_requests(side);
+  };
+}
+
 void Run::act() {
   SimEnd& own = end(setting_.at);
   switch (setting_.trouble) {
     case Trouble::kHiccup: return hiccup();
     case Trouble::kDeregistration: return deregister();
-    case Trouble::kAbort: own.qp->abort(); break;
-    case Trouble::kDisconnect: own.qp->disconnect(); break;
+    case Trouble::kAbort:
+    case Trouble::kDisconnect: return act_for_program(own);
     case Trouble::kDeafness:
       own.host->deaf = true;
       own.collects = false;
@@ -161,6 +172,15 @@ void Run::act() {
     default: return;
   }
   tell(name_of(setting_.at), ": ", name_of(setting_.trouble));
+}
+
+void Run::act_for_program(SimEnd& own) {
+  const auto say = [this, &own] {
+    tell(name_of(setting_.at), ": ", name_of(setting_.trouble));
+    setting_.trouble == Trouble::kAbort ? own.qp->abort() : own.qp->disconnect();
+  };
+  if (!setting_.intrudes) return say();
+  (random_.one_in(2) ? own.host->inside_transmit : own.host->inside_receive) = say;
 }
 
 void Run::hiccup() {
@@ -200,8 +220,8 @@ void Run::post_receives(Side side) {
   while (posted < wanted_receives(side)) {
     const RecvWr request{posted, receives[posted].sges};
     SimEnd& own = end(side);
-    const auto done = own.srq ? own.srq->post_receive({&request, 1})
-                              : own.qp->post_receive({&request, 1});
+    const auto done =
+        own.srq ? own.srq->post_receive({&request, 1}) : own.qp->post_receive({&request, 1});
     if (!done && done.error().code != std::errc::not_enough_memory) {
       refused(side, done.error());
     }
@@ -245,7 +265,9 @@ std::size_t Run::post_batch(Side side, std::size_t count) {
     operation.request.registration = &operation.registration;
     batch.push_back(operation.request);
   }
+  posting_ = true;
   const auto done = end(side).qp->post_send(batch);
+  posting_ = false;
   if (!done && done.error().code != std::errc::not_enough_memory) {
     refused(side, done.error());
   }
@@ -267,8 +289,9 @@ void Run::look(Side side) {
     tell(name_of(side), ": request ", own.sent[i].wr_id, " ends: ", to_string(own.sent[i].status));
   }
   for (auto& i = seen_received_[index_of(side)]; i < own.received.size(); ++i) {
-    tell(name_of(side), ": receive ", own.received[i].wr_id, " ends: ",
-         to_string(own.received[i].status), ", ", own.received[i].byte_length, " octets");
+    tell(name_of(side), ": receive ", own.received[i].wr_id,
+         " ends: ", to_string(own.received[i].status), ", ", own.received[i].byte_length,
+         " octets");
   }
   for (auto& i = seen_events_[index_of(side)]; i < own.events.size(); ++i) {
     tell(name_of(side), ": event ", static_cast<int>(own.events[i].kind), ' ',

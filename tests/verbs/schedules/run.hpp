@@ -17,6 +17,8 @@ class Run {
   SimPair::Wrap cut();
   void plan_network_fault();
   void act();
+  void intrude(Side side);
+  void act_for_program(SimEnd& own);
   void hiccup();
   void deregister();
   void do_work();
@@ -54,6 +56,7 @@ class Run {
   std::unique_ptr<Program> program_;
   Record record_;
   std::uint64_t steps_;
+  bool posting_ = false;
   std::chrono::steady_clock::time_point deaf_until_{};
   std::size_t seen_sent_[2] = {}, seen_received_[2] = {}, seen_events_[2] = {};
 };

@@ -12,9 +12,9 @@ using tcp_offload::SimOptions;
 using tcp_offload::SimRange;
 
 constexpr const char* kNames[kTroubles] = {
-    "none",       "hiccup", "disconnect", "bad request",   "starvation", "deregistration",
-    "corruption", "reset",  "stall",      "FIN in an FPDU", "deafness",  "abort",
-    "destruction"};
+    "none",           "hiccup",     "disconnect", "bad request", "starvation",
+    "deregistration", "corruption", "reset",      "stall",       "FIN in an FPDU",
+    "deafness",       "abort",      "destruction"};
 
 SimRange draw_range(Random& random, std::uint32_t most) {
   const std::uint32_t low = random.between(1, most);
@@ -71,9 +71,7 @@ void draw_depths(Random& random, PairOptions& pair) {
 PairOptions draw_pair(Random& random) {
   constexpr mpa::Rtr kRtrs[] = {mpa::Rtr::kNone, mpa::Rtr::kSend, mpa::Rtr::kWrite,
                                 mpa::Rtr::kRead};
-  const auto coin = [&random] {
-    return random.one_in(2) ? mpa::Markers::kOn : mpa::Markers::kOff;
-  };
+  const auto coin = [&random] { return random.one_in(2) ? mpa::Markers::kOn : mpa::Markers::kOff; };
   PairOptions pair;
   pair.seed = random.word();
   pair.net = draw_network(random);
@@ -108,6 +106,8 @@ Setting draw_setting(Random& random) {
   setting.length = random.between(1, random.one_in(8) ? 24 : 8);
   setting.longest = draw_longest(random, setting.pair.net);
   setting.offset = random.below(random.one_in(2) ? 200 : 2000);
+  setting.pace = random.one_in(2) ? 1 : random.between(2, 12);
+  setting.intrudes = random.one_in(3);
   setting.steps = random.below(random.one_in(2) ? 20 : 200);
   if (setting.trouble == Trouble::kDeregistration) {
     // It waits for a device that has not copied, and nobody runs the network meanwhile.
@@ -123,21 +123,20 @@ std::ostream& operator<<(std::ostream& out, const Setting& setting) {
   const PairOptions& pair = setting.pair;
   const SimOptions& net = pair.net;
   out << "trouble: " << name_of(setting.trouble) << " at the " << name_of(setting.at) << ", octet "
-      << setting.offset << ", step " << setting.steps << "\nnetwork: EMSS " << net.emss
-      << ", buffers " << net.send_buffer << " and " << net.receive_buffer << ", segments up to "
-      << net.segment.max << ", lends up to " << net.lend.max << ", accepts up to "
-      << net.accept.max << (net.memory == SimMemory::kReferenced ? ", references" : ", copies")
-      << " memory, lag " << net.release_lag.count() << " ns\nconnection: CRC "
-      << (pair.crc == mpa::Crc::kOn) << ", markers to server "
-      << (pair.to_server == mpa::Markers::kOn) << ", to client "
+      << setting.offset << ", step " << setting.steps << ", pace " << setting.pace
+      << (setting.intrudes ? ", intrudes" : "") << "\nnetwork: EMSS " << net.emss << ", buffers "
+      << net.send_buffer << " and " << net.receive_buffer << ", segments up to " << net.segment.max
+      << ", lends up to " << net.lend.max << ", accepts up to " << net.accept.max
+      << (net.memory == SimMemory::kReferenced ? ", references" : ", copies") << " memory, lag "
+      << net.release_lag.count() << " ns\nconnection: CRC " << (pair.crc == mpa::Crc::kOn)
+      << ", markers to server " << (pair.to_server == mpa::Markers::kOn) << ", to client "
       << (pair.to_client == mpa::Markers::kOn) << ", RTR " << static_cast<int>(pair.rtr)
       << ", client IRD " << pair.client_depths.ird << " ORD " << pair.client_depths.ord
       << ", server IRD " << pair.server_depths.ird << " ORD " << pair.server_depths.ord << '\n';
   for (const EndOptions* end : {&pair.client, &pair.server}) {
-    out << "end: send queue " << end->capacity.max_send_wr << " of "
-        << end->capacity.max_send_sge << ", receive queue " << end->capacity.max_recv_wr << " of "
-        << end->capacity.max_recv_sge << ", inline " << end->capacity.max_inline
-        << (end->srq ? ", shared receives" : "")
+    out << "end: send queue " << end->capacity.max_send_wr << " of " << end->capacity.max_send_sge
+        << ", receive queue " << end->capacity.max_recv_wr << " of " << end->capacity.max_recv_sge
+        << ", inline " << end->capacity.max_inline << (end->srq ? ", shared receives" : "")
         << (end->signaling == Signaling::kAll ? ", all signalled\n" : "\n");
   }
   return out;

@@ -46,6 +46,8 @@ struct Setting {
   bool copies = true;         ///< The device has copied what it accepts at once.
   std::uint32_t length = 0;   ///< Of the program, about.
   std::uint32_t longest = 0;  ///< Message, in octets.
+  std::uint32_t pace = 1;     ///< Somebody posts something at every so many steps.
+  bool intrudes = false;      ///< Acts, too, while a half of the queue pair is at work.
 
   /// Whether everything has to be done, and everybody to part in peace.
   [[nodiscard]] bool clean() const {
