@@ -21,11 +21,17 @@ void print_error(const std::string& sentence) {
   std::fputs(line.c_str(), stderr);
 }
 
-void configure_log(const std::string& level) {
-  static const auto logger = spdlog::stderr_color_mt("iwarp");
-  logger->set_pattern("%Y-%m-%d %H:%M:%S.%e %^%l%$ %v");
-  logger->set_level(spdlog::level::from_str(level));
-  spdlog::set_default_logger(logger);
+void configure_log(const std::string& level, StackWarnings stack) {
+  static const auto program = spdlog::stderr_color_mt("iwarp-program");
+  // The name by which the stack looks for its logger.
+  static const auto below = std::make_shared<spdlog::logger>("iwarp", program->sinks().front());
+  program->set_pattern("%Y-%m-%d %H:%M:%S.%e %^%l%$ %v");
+  program->set_level(spdlog::level::from_str(level));
+  const bool hidden = stack == StackWarnings::kHidden && program->level() == spdlog::level::warn;
+  below->set_level(hidden ? spdlog::level::err : program->level());
+  spdlog::set_default_logger(program);
+  spdlog::drop(below->name());
+  spdlog::register_logger(below);
 }
 
 }  // namespace iwarp::cli

@@ -64,7 +64,11 @@ void print_error(const std::string& sentence);
 /// `text` with everything that could steer a terminal replaced by '?'; UTF-8 passes.
 std::string printable(const std::string& text);
 
+/// Whether the stack's own warnings are shown at level warning. A subcommand that ends with its one
+/// connection says itself what was wrong, on one line; the stack's line comes at level info.
+enum class StackWarnings { kHidden, kShown };
+
 /// Sends the log to standard error at `level` (trace, debug, info, warning, error, critical, off).
-void configure_log(const std::string& level);
+void configure_log(const std::string& level, StackWarnings stack = StackWarnings::kHidden);
 
 }  // namespace iwarp::cli

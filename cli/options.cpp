@@ -1,5 +1,7 @@
 #include "options.hpp"
 
+#include <cstdlib>
+
 namespace iwarp::cli {
 
 void add_report_options(CLI::App& command, Context& context) {
@@ -33,6 +35,16 @@ void add_revision_option(CLI::App& command, StartUpFlags& flags) {
                   "MPA start-up frames: 1 (RFC 5044) or 2 (RFC 6581)")
       ->capture_default_str()
       ->check(CLI::IsMember({1, 2}));
+}
+
+void add_capture_option(CLI::App& command) {
+  command
+      .add_option_function<std::string>(
+          "--capture",
+          [](const std::string& directory) { ::setenv("IWARP_CAPTURE", directory.c_str(), 1); },
+          "Record each connection there, payload and all, as a pcapng file for Wireshark")
+      ->check(CLI::ExistingDirectory)
+      ->option_text("DIR");
 }
 
 verbs::ConnectOptions connect_options(const StartUpFlags& flags) {

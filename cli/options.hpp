@@ -24,6 +24,10 @@ void add_mpa_options(CLI::App& command, StartUpFlags& flags);
 /// --mpa-revision: for the role that connects; the one that listens answers what it is asked.
 void add_revision_option(CLI::App& command, StartUpFlags& flags);
 
+/// --capture DIR: the connections of this program are recorded for Wireshark. The option takes
+/// effect when a device is opened after the command line was parsed.
+void add_capture_option(CLI::App& command);
+
 /// The flags as the verbs layer wants them.
 verbs::ConnectOptions connect_options(const StartUpFlags& flags);
 

@@ -40,7 +40,7 @@ void announce(const Context& context, const std::string& directory, const std::s
 }
 
 void run_serve(const ServeFlags& flags, const Context& context) {
-  configure_log(context.log_level);
+  configure_log(context.log_level, StackWarnings::kShown);
   const HostPort address = parse_host_port(flags.listen, PortZero::kAllowed);
   // A reader of our output that goes away, or a limit on file sizes, is an error code, not the end.
   std::signal(SIGPIPE, SIG_IGN);
@@ -74,6 +74,7 @@ void add_serve_command(CLI::App& app, Context& context) {
       ->capture_default_str()
       ->check(CLI::Range(0.1, 86400.0));
   add_mpa_options(*command, flags->start_up);
+  add_capture_option(*command);
   add_report_options(*command, context);
   command->footer(
       "Prints one line with the address when it is ready, and serves until SIGINT or SIGTERM, "

@@ -12,6 +12,7 @@ namespace iwarp::cli {
 void add_client_options(CLI::App& command, ClientFlags& flags) {
   add_mpa_options(command, flags.start_up);
   add_revision_option(command, flags.start_up);
+  add_capture_option(command);
   command
       .add_option("--timeout", flags.timeout,
                   "Give up when the server shows no sign of life for so many seconds")

@@ -17,7 +17,7 @@ std::string summary(std::uint64_t octets, std::chrono::steady_clock::time_point 
                      human_rate(static_cast<double>(octets) / took.count()));
 }
 
-std::string quoted(std::string_view name) { return "'" + printable(std::string(name)) + "'"; }
+std::string in_quotes(std::string_view name) { return "'" + printable(std::string(name)) + "'"; }
 
 }  // namespace
 
@@ -139,7 +139,7 @@ void Session::open_put(const Job& job, const RequestView& request) {
 
 void Session::commit(const Job& job, const RequestView& request) {
   const bool done = put_->commit(job, request);
-  const std::string name = quoted(put_->target().name);
+  const std::string name = in_quotes(put_->target().name);
   if (done) {
     spdlog::info("{}: put {}, {}", peer_, name, summary(put_->target().size, operation_started_));
   } else {
@@ -161,7 +161,7 @@ void Session::open_get(const Job& job, const RequestView& request) {
 
 void Session::finish(const Job& job) {
   const bool done = get_->finish(job);
-  const std::string name = quoted(get_->name());
+  const std::string name = in_quotes(get_->name());
   if (done) {
     spdlog::info("{}: get {}, {}", peer_, name, summary(get_->size(), operation_started_));
   } else {
@@ -188,9 +188,9 @@ void Session::check_patience(Clock::time_point last_event) const {
 
 void Session::log_loss(const char* reason) const {
   if (put_) {
-    spdlog::warn("{}: put {} interrupted: {}", peer_, quoted(put_->target().name), reason);
+    spdlog::warn("{}: put {} interrupted: {}", peer_, in_quotes(put_->target().name), reason);
   } else if (get_) {
-    spdlog::warn("{}: get {} interrupted: {}", peer_, quoted(get_->name()), reason);
+    spdlog::warn("{}: get {} interrupted: {}", peer_, in_quotes(get_->name()), reason);
   } else {
     spdlog::debug("{}: gone: {}", peer_, reason);
   }

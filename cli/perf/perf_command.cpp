@@ -87,7 +87,7 @@ void run_client(const PerfArguments& arguments, const Context& context) {
 
 void run_server(const PerfArguments& arguments, const Context& context) {
   const HostPort address = parse_address(arguments.listen, PortZero::kAllowed);
-  configure_log(context.log_level);
+  configure_log(context.log_level, StackWarnings::kShown);
   const InterruptGuard guard;
   verbs::Device device = require(verbs::Device::open(), "cannot open the device");
   perf::Server server(device, resolve(address).front());
@@ -135,6 +135,7 @@ void add_client_options(CLI::App& command, PerfArguments& arguments) {
   command.add_flag("--events", arguments.events, "Both ends sleep instead of polling");
   add_mpa_options(command, arguments.start_up);
   add_revision_option(command, arguments.start_up);
+  add_capture_option(command);
 }
 
 }  // namespace
@@ -151,6 +152,7 @@ void add_perf_command(CLI::App& app, Context& context) {
       ->add_option("--listen", arguments->listen,
                    "Where (127.0.0.1:7472); port 0 takes a free one and prints it")
       ->option_text("ADDR:PORT");
+  add_capture_option(*server);
   add_report_options(*server, context);
 
   server->callback([arguments, &context] { run_server(*arguments, context); });

@@ -5,8 +5,10 @@
 #include <chrono>
 #include <utility>
 
+#include "iwarp/tcp_offload/capture.hpp"
 #include "iwarp/tcp_offload/kernel_device.hpp"
 #include "iwarp/tcp_offload/sim_network.hpp"
+#include "tcp_offload/capture_reader.hpp"
 
 namespace iwarp::tcp_offload::test {
 namespace {
@@ -72,6 +74,26 @@ class SimHarness final : public Harness {
   SimNetwork network_;
 };
 
+// Another harness with everything recorded.
+class CapturedHarness final : public Harness {
+ public:
+  explicit CapturedHarness(std::unique_ptr<Harness> inner) : inner_(std::move(inner)) {}
+
+  Device& client() override { return client_; }
+  Device& server() override { return server_; }
+  Endpoint listen_at() override { return inner_->listen_at(); }
+  bool run_until(const std::function<bool()>& condition) override {
+    return inner_->run_until(condition);
+  }
+  void settle() override { inner_->settle(); }
+
+ private:
+  const ScratchDirectory directory_;
+  const std::unique_ptr<Harness> inner_;
+  CaptureDevice client_{inner_->client(), directory_.path()};
+  CaptureDevice server_{inner_->server(), directory_.path()};
+};
+
 SimOptions hostile() {
   SimOptions options;
   options.send_buffer = 4096;
@@ -97,9 +119,11 @@ std::string to_string(Kind kind) {
   switch (kind) {
     case Kind::kKernelIpv4: return "KernelIpv4";
     case Kind::kKernelIpv6: return "KernelIpv6";
+    case Kind::kKernelCaptured: return "KernelCaptured";
     case Kind::kSimQuiet: return "SimQuiet";
     case Kind::kSimHostile: return "SimHostile";
     case Kind::kSimScratch: return "SimScratch";
+    case Kind::kSimCaptured: return "SimCaptured";
   }
   return "?";
 }
@@ -110,9 +134,13 @@ std::unique_ptr<Harness> make_harness(Kind kind) {
       return std::make_unique<KernelHarness>(boost::asio::ip::address_v4::loopback());
     case Kind::kKernelIpv6:
       return std::make_unique<KernelHarness>(boost::asio::ip::address_v6::loopback());
+    case Kind::kKernelCaptured:
+      return std::make_unique<CapturedHarness>(make_harness(Kind::kKernelIpv4));
     case Kind::kSimQuiet: return std::make_unique<SimHarness>(SimOptions());
     case Kind::kSimHostile: return std::make_unique<SimHarness>(hostile());
     case Kind::kSimScratch: return std::make_unique<SimHarness>(scratch());
+    case Kind::kSimCaptured:
+      return std::make_unique<CapturedHarness>(make_harness(Kind::kSimHostile));
   }
   return nullptr;
 }

@@ -14,7 +14,15 @@
 namespace iwarp::tcp_offload::test {
 
 /// What the contract's tests run against.
-enum class Kind { kKernelIpv4, kKernelIpv6, kSimQuiet, kSimHostile, kSimScratch };
+enum class Kind {
+  kKernelIpv4,
+  kKernelIpv6,
+  kKernelCaptured,
+  kSimQuiet,
+  kSimHostile,
+  kSimScratch,
+  kSimCaptured
+};
 
 std::string to_string(Kind kind);
 inline void PrintTo(Kind kind, std::ostream* out) { *out << to_string(kind); }
@@ -89,11 +97,12 @@ class Contract : public ::testing::TestWithParam<Kind> {
 };
 
 /// Runs the tests of a suite derived from Contract on every device.
-#define IWARP_ON_EVERY_DEVICE(suite)                                                              \
-  INSTANTIATE_TEST_SUITE_P(                                                                       \
-      , suite,                                                                                    \
-      ::testing::Values(Kind::kKernelIpv4, Kind::kKernelIpv6, Kind::kSimQuiet, Kind::kSimHostile, \
-                        Kind::kSimScratch),                                                       \
+#define IWARP_ON_EVERY_DEVICE(suite)                                                 \
+  INSTANTIATE_TEST_SUITE_P(                                                          \
+      , suite,                                                                       \
+      ::testing::Values(Kind::kKernelIpv4, Kind::kKernelIpv6, Kind::kKernelCaptured, \
+                        Kind::kSimQuiet, Kind::kSimHostile, Kind::kSimScratch,       \
+                        Kind::kSimCaptured),                                         \
       [](const auto& of) { return to_string(of.param); })
 
 }  // namespace iwarp::tcp_offload::test

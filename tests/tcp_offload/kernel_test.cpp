@@ -68,6 +68,26 @@ TEST_F(Kernel, AReleasedSocketIsTheCallersAndStillConnected) {
   ::close(pair.server);
 }
 
+TEST_F(Kernel, AReleasedSocketIsAsItWasBeforeItsAdoption) {
+  for (const bool plain : {true, false}) {
+    const NativePair pair = connect_natively([plain](int socket) {
+      const int on = 1;
+      if (plain) return;
+      ::fcntl(socket, F_SETFD, FD_CLOEXEC);
+      ::setsockopt(socket, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+    });
+    if (!plain) ::fcntl(pair.client, F_SETFL, ::fcntl(pair.client, F_GETFL) | O_NONBLOCK);
+    auto connection = device_.adopt(pair.client);
+    ASSERT_TRUE(connection);
+    ASSERT_EQ((*connection)->release_native(), pair.client);
+    EXPECT_EQ((::fcntl(pair.client, F_GETFL) & O_NONBLOCK) == 0, plain);
+    EXPECT_EQ((::fcntl(pair.client, F_GETFD) & FD_CLOEXEC) == 0, plain);
+    EXPECT_EQ(int_option(pair.client, IPPROTO_TCP, TCP_NODELAY) == 0, plain);
+    ::close(pair.client);
+    ::close(pair.server);
+  }
+}
+
 TEST_F(Kernel, AnAdoptedSocketIsSetUpLikeItsOwn) {
   const NativePair pair = connect_natively();
   const auto connection = device_.adopt(pair.client);

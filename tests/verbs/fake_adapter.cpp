@@ -122,6 +122,9 @@ class FakeQp final : public provider::Qp, public std::enable_shared_from_this<Fa
   }
 
   Outcome<void> connect(const Endpoint& to, const ConnectOptions& options) override;
+  Outcome<void> adopt(StreamingSocket&, const ConnectOptions&) override {
+    return fail(std::errc::not_supported, "fake0: it has no TCP connections");
+  }
   void disconnect() override { end_both(); }
   void abort() override { end_both(); }
   bool drained() const override {
@@ -137,6 +140,7 @@ class FakeQp final : public provider::Qp, public std::enable_shared_from_this<Fa
   }
   std::optional<TerminateInfo> terminate_sent() const override { return std::nullopt; }
   std::optional<TerminateInfo> terminate_received() const override { return std::nullopt; }
+  Diagnosis diagnosis() const override { return {}; }
 
   void establish(const std::shared_ptr<FakeQp>& peer, const ConnectOptions& of_peer) {
     peer_ = peer;
@@ -239,6 +243,9 @@ class FakeIncoming final : public provider::IncomingConnection {
     refuse(private_data);
     return {};
   }
+  Outcome<void> reject_and_keep(ConstBytes, provider::KeptHandler) override {
+    return fail(std::errc::not_supported, "fake0: it has no TCP connections");
+  }
 
  private:
   void refuse(ConstBytes private_data) {
@@ -306,6 +313,11 @@ class FakeAdapter final : public provider::Provider {
     if (listeners.contains(at)) return fail(std::errc::address_in_use, "fake0: endpoint in use");
     return std::shared_ptr<provider::Listener>(
         std::make_shared<FakeListener>(at, std::move(handler)));
+  }
+  Outcome<std::unique_ptr<provider::RequestWait>> await_request(StreamingSocket&,
+                                                                const provider::AwaitOptions&,
+                                                                provider::AwaitHandler) override {
+    return fail(std::errc::not_supported, "fake0: it has no TCP connections");
   }
   std::optional<AsyncEvent> wait_async_event(std::chrono::milliseconds) override {
     return AsyncEvent{AsyncEvent::Kind::kPathLost, 7, "fake0: no path"};

@@ -1,6 +1,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <poll.h>
+#include <unistd.h>
 
 #include <array>
 #include <cstring>
@@ -55,6 +56,13 @@ class Seam : public testing::Test {
       pd_.register_memory(memory_, Access::kLocalWrite | Access::kRemoteWrite).value();
 };
 
+TEST_F(Seam, AdapterThatDiagnosesNothingSaysSo) {
+  connect();
+  a_.disconnect();
+  EXPECT_EQ(a_.diagnosis().by, EndedBy::kNobody);
+  EXPECT_EQ(a_.diagnosis().to_string(), "nothing has ended it");
+}
+
 TEST_F(Seam, ShowsTheAdaptersAttributesAndEvents) {
   EXPECT_EQ(device_.attributes().name, "fake0");
   EXPECT_EQ(device_.attributes().provider, "fake");
@@ -70,6 +78,27 @@ TEST_F(Seam, PassesTheAdaptersRefusalsOn) {
   EXPECT_THAT(cq.error().message, HasSubstr("fake0"));
   EXPECT_EQ(a_.connect(kSomewhere).error().code, std::errc::connection_refused);
   EXPECT_EQ(a_.post_send(SendWr{}).error().code, std::errc::not_connected);
+}
+
+TEST_F(Seam, LeavesASocketThatTheAdapterCannotAdoptToItsOwner) {
+  StreamingSocket socket(::dup(STDERR_FILENO), octets("unread"));
+  EXPECT_EQ(a_.adopt(socket).error().code, std::errc::not_supported);
+  EXPECT_EQ(a_.start_adopt(socket).error().code, std::errc::not_supported);
+  EXPECT_EQ(device_.await_request(socket).error().code, std::errc::not_supported);
+  EXPECT_TRUE(socket);
+  EXPECT_EQ(socket.already_read(), octets("unread"));
+}
+
+TEST_F(Seam, RejectsARequestOnceMoreIfItsConnectionCannotBeKept) {
+  auto listener = device_.listen(kSomewhere).value();
+  std::thread rejecter([&] {
+    auto request = listener.next(10s);
+    ASSERT_TRUE(request);
+    EXPECT_EQ(request->reject_and_keep().error().code, std::errc::not_supported);
+    EXPECT_TRUE(request->reject());
+  });
+  EXPECT_EQ(a_.connect(kSomewhere).error().code, std::errc::connection_refused);
+  rejecter.join();
 }
 
 TEST_F(Seam, ConnectsMovesAMessageAndEnds) {

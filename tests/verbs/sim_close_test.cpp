@@ -47,6 +47,23 @@ TEST(SimClose, BothSidesAtOnceEndGracefully) {
   expect_graceful(pair.server);
 }
 
+TEST(SimClose, NothingIsPostedAfterADisconnect) {  // RFC 5041 §6.2.1
+  SimPair pair;
+  Region& source = pair.client.region(500'000, Access::kNone);
+  Region& sink = pair.server.region(500'000, Access::kLocalWrite | Access::kRemoteWrite);
+  const Sge from = source.sge();
+  pair.run_for(1ms);
+  post(pair.client, write_of(1, {&from, 1}, sink.key(), sink.to(0)));
+  pair.client.qp->disconnect();
+  ASSERT_EQ(pair.client.qp->state(), QpState::kClosing) << "the first is still under way";
+  const SendWr late = send_of(2, {});
+  EXPECT_EQ(pair.client.qp->post_send({&late, 1}).error().code, std::errc::not_connected);
+  ASSERT_TRUE(pair.run_until_closed(1s));
+  pair.turn();
+  EXPECT_EQ(ids(pair.client.sent), std::vector<std::uint64_t>{1});
+  EXPECT_EQ(statuses(pair.client.sent), std::vector{Status::kSuccess});
+}
+
 TEST(SimClose, WhatWasPostedBeforeADisconnectIsDone) {
   SimPair pair;
   Region& source = pair.client.region(50'000, Access::kNone);
@@ -286,6 +303,22 @@ TEST(SimClose, NoRoomForHalfFpdusStopsReadingUntilThereIsSome) {
   pair.end.host->most_tails = 1;
   ASSERT_TRUE(pair.run_until([&] { return !pair.end.received.empty(); }, 1s));
   EXPECT_EQ(statuses(pair.end.received), std::vector{Status::kSuccess});
+  EXPECT_EQ(pair.end.host->tails, 0);
+}
+
+TEST(SimClose, HalfFpdusThatFillTheRoomOfAllEndSoon) {
+  RawPair pair;
+  Region& inbox = pair.end.region(4000, Access::kLocalWrite);
+  const Sge to = inbox.sge();
+  post(pair.end, RecvWr{1, {&to, 1}});
+  pair.end.host->most_tails = 100;
+  const auto whole = pair.peer.frame(segment(untagged(rdmap::Opcode::kSend, 1), pattern(4000)));
+  pair.peer.send_octets(ConstBytes(whole).first(2000));
+  pair.run_for(200ms);
+  EXPECT_FALSE(pair.end.closed());
+  ASSERT_TRUE(pair.run_until([&] { return pair.end.closed(); }, 300ms));
+  pair.turn();
+  expect_broken(pair.end, "half an FPDU");
   EXPECT_EQ(pair.end.host->tails, 0);
 }
 

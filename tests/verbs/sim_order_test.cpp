@@ -164,6 +164,39 @@ TEST(OrderOfMessages, WriteIsInPlaceWhenTheSendBehindItIsDelivered) {
                          source.memory.bytes().begin()));
 }
 
+TEST(OrderOfMessages, WritesAndReadsAreNotReportedToTheProgramTheyReach) {  // RFC 5040 §5.1, §5.2
+  SimPair pair;
+  Region& own = pair.client.region(64, Access::kLocalWrite);
+  Region& theirs =
+      pair.server.region(64, Access::kLocalWrite | Access::kRemoteWrite | Access::kRemoteRead);
+  post(pair.server, RecvWr{1, {}});
+  const Sge sge = own.sge();
+  const SendWr list[] = {write_of(1, {&sge, 1}, theirs.key(), theirs.to(0)),
+                         read_of(2, {&sge, 1}, theirs.key(), theirs.to(0))};
+  ASSERT_TRUE(pair.client.qp->post_send(list));
+  ASSERT_TRUE(pair.run_until([&] { return pair.client.sent.size() == 2; }, 1s));
+  EXPECT_EQ(pair.server.qp->counters().peer_writes, 2U) << "one is the RTR indication";
+  EXPECT_EQ(pair.server.qp->counters().peer_reads, 1U);
+  EXPECT_TRUE(pair.server.received.empty() && pair.server.sent.empty());
+}
+
+TEST(OrderOfMessages, SendsAndWritesCompleteOnceTheStreamHasReleasedThem) {  // RFC 5040 §5.5
+  PairOptions options;
+  options.net.memory = tcp_offload::SimMemory::kReferenced;
+  options.net.release_lag = 1s;
+  SimPair pair(options);
+  Region& source = pair.client.region(4000, Access::kNone);
+  Region& target = pair.server.region(4000, Access::kLocalWrite | Access::kRemoteWrite);
+  post(pair.server, RecvWr{1, {}});
+  const Sge from = source.sge();
+  const SendWr list[] = {write_of(1, {&from, 1}, target.key(), target.to(0)), send_of(2, {})};
+  ASSERT_TRUE(pair.client.qp->post_send(list));
+  ASSERT_TRUE(pair.run_until([&] { return !pair.server.received.empty(); }, 500ms));
+  EXPECT_TRUE(pair.client.sent.empty()) << "the stream still reads their memory";
+  ASSERT_TRUE(pair.run_until([&] { return pair.client.sent.size() == 2; }, 5s));
+  EXPECT_EQ(ids(pair.client.sent), (Ids{1, 2}));
+}
+
 // ---- Everybody at once ----
 
 struct BlastCase {

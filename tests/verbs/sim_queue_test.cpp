@@ -62,7 +62,7 @@ TEST_F(Unconnected, FailedStartUpFlushesReceivesAndReportsOnce) {
 
 TEST_F(Unconnected, RejectionIsReportedWithWhatThePeerStated) {
   ASSERT_TRUE(end.qp->begin_startup());
-  end.qp->finish_startup(soft::StartupRejected{pattern(5), 7, std::nullopt});
+  end.qp->finish_startup(soft::StartupRejected{pattern(5), 7, std::nullopt, {}, std::nullopt});
   end.turn();
   ASSERT_EQ(end.events.size(), 1U);
   EXPECT_EQ(end.events[0].kind, ConnectionEvent::Kind::kRejected);

@@ -131,6 +131,7 @@ class FakeQp final : public provider::Qp, public ResponderQp {
   Result<void, PostError> post_send(std::span<const SendWr>) override { return {}; }
   Result<void, PostError> post_receive(std::span<const RecvWr>) override { return {}; }
   Outcome<void> connect(const Endpoint&, const ConnectOptions&) override { return {}; }
+  Outcome<void> adopt(StreamingSocket&, const ConnectOptions&) override { return {}; }
   void disconnect() override {}
   void abort() override {}
   [[nodiscard]] bool drained() const override { return true; }
@@ -140,6 +141,7 @@ class FakeQp final : public provider::Qp, public ResponderQp {
   [[nodiscard]] QpCounters counters() const override { return {}; }
   [[nodiscard]] std::optional<TerminateInfo> terminate_sent() const override { return {}; }
   [[nodiscard]] std::optional<TerminateInfo> terminate_received() const override { return {}; }
+  [[nodiscard]] Diagnosis diagnosis() const override { return {}; }
 
   bool begun = false;
   int calls = 0;

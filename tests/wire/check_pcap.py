@@ -21,7 +21,7 @@ MARKER_CHOICES = ("none", "initiator", "responder", "both")
 
 def parse_arguments():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("pcap", help="a capture in the classic pcap format")
+    parser.add_argument("pcap", help="a capture, pcap or pcapng")
     parser.add_argument("--min-fpdus", type=int, default=1, metavar="N", help="at least N FPDUs (1)")
     parser.add_argument("--connections", type=int, metavar="N", help="exactly N MPA connections (at least one)")
     parser.add_argument("--port", type=int, help="look only at connections from or to this port")

@@ -68,24 +68,54 @@ class Connection:
 
 
 def read_packets(path):
-    """Yields (link type, packet bytes) of a classic pcap file."""
+    """Yields (link type, packet bytes) of a pcap or pcapng file."""
     with open(path, "rb") as file:
-        head = file.read(24)
-        orders = {b"\xd4\xc3\xb2\xa1": "<", b"\xa1\xb2\xc3\xd4": ">", b"\x4d\x3c\xb2\xa1": "<", b"\xa1\xb2\x3c\x4d": ">"}
-        order = orders.get(head[:4])
-        if len(head) < 24 or order is None:
-            raise CaptureError(f"{path}: not a pcap file (a pcapng file: editcap -F pcap IN OUT)")
-        link = struct.unpack(order + "I", head[20:24])[0] & 0xFFFF
-        while header := file.read(16):
-            if len(header) < 16:
-                raise CaptureError(f"{path}: ends in the middle of a packet header")
-            captured, length = struct.unpack(order + "II", header[8:])
-            packet = file.read(captured)
-            if len(packet) < captured:
-                raise CaptureError(f"{path}: ends in the middle of a packet")
-            if captured < length:
-                raise CaptureError(f"{path}: packets were cut short, capture with a larger snap length")
-            yield link, packet
+        magic = file.read(4)
+        file.seek(0)
+        yield from (_pcapng_packets if magic == b"\x0a\x0d\x0d\x0a" else _pcap_packets)(path, file)
+
+
+def _whole(path, captured, length):
+    if captured < length:
+        raise CaptureError(f"{path}: packets were cut short, capture with a larger snap length")
+
+
+def _pcap_packets(path, file):
+    head = file.read(24)
+    orders = {b"\xd4\xc3\xb2\xa1": "<", b"\xa1\xb2\xc3\xd4": ">", b"\x4d\x3c\xb2\xa1": "<", b"\xa1\xb2\x3c\x4d": ">"}
+    order = orders.get(head[:4])
+    if len(head) < 24 or order is None:
+        raise CaptureError(f"{path}: not a pcap file, nor pcapng")
+    link = struct.unpack(order + "I", head[20:24])[0] & 0xFFFF
+    while header := file.read(16):
+        if len(header) < 16:
+            raise CaptureError(f"{path}: ends in the middle of a packet header")
+        captured, length = struct.unpack(order + "II", header[8:])
+        packet = file.read(captured)
+        if len(packet) < captured:
+            raise CaptureError(f"{path}: ends in the middle of a packet")
+        _whole(path, captured, length)
+        yield link, packet
+
+
+def _pcapng_packets(path, file):
+    """Enhanced packet blocks; what else there is, but for sections and interfaces, is passed over."""
+    order, links = "<", []
+    while header := file.read(8):
+        if header[:4] == b"\x0a\x0d\x0d\x0a":
+            order = "<" if file.read(4) == b"\x4d\x3c\x2b\x1a" else ">"
+            file.seek(-4, 1)
+            links = []
+        kind, length = struct.unpack(order + "II", header.ljust(8, b"\0"))
+        body = file.read(length - 8)
+        if len(header) < 8 or len(body) < length - 8:
+            raise CaptureError(f"{path}: ends in the middle of a block")
+        if kind == 1:
+            links.append(struct.unpack(order + "H", body[:2])[0])
+        elif kind == 6:
+            interface, _, _, captured, original = struct.unpack(order + "IIIII", body[:20])
+            _whole(path, captured, original)
+            yield links[interface], body[20:20 + captured]
 
 
 def network_layer(link, packet):

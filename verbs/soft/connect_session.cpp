@@ -21,12 +21,15 @@ Overloaded(F...) -> Overloaded<F...>;
 
 ConnectSession::ConnectSession(tcp_offload::Device& device, const Endpoint& to,
                                ConnectOptions options, mpa::Initiator initiator,
-                               StartupHandler handler)
+                               StartupHandler handler, StreamingConnection adopted)
     : device_(device),
       to_(to),
       options_(std::move(options)),
-      initiator_(std::move(initiator)),
-      handler_(std::move(handler)) {}
+      already_read_(std::move(adopted.already_read)),
+      handler_(std::move(handler)),
+      connection_(std::move(adopted.connection)) {
+  exchange_.emplace(std::move(initiator));
+}
 
 void ConnectSession::start() {
   if (phase_.load() != Phase::kRunning) return;
@@ -34,7 +37,8 @@ void ConnectSession::start() {
   timer_->async_wait(bounded(options_.timeout), [this](std::error_code error) {
     if (!error) on_timeout();
   });
-  connect();
+  if (connection_ == nullptr) return connect();
+  exchange();
 }
 
 bool ConnectSession::cancel() {
@@ -46,6 +50,7 @@ void ConnectSession::release() {
   attempt_.reset();
   connection_.reset();
   timer_.reset();
+  already_read_ = std::vector<std::byte>();  // the owner keeps this as long as the queue pair
   handler_ = nullptr;
 }
 
@@ -60,36 +65,11 @@ void ConnectSession::on_connected(std::error_code error,
                                   std::unique_ptr<tcp_offload::Connection> connection) {
   if (error) return finish(stream_error(what_failed("connecting to "), error));
   connection_ = std::move(connection);
-  send_request();
+  exchange();
 }
 
-void ConnectSession::send_request() {
-  reply_size_ = 0;
-  connection_->async_write(initiator_->request(), [this](std::error_code error, std::size_t) {
-    if (error) return on_lost(error);
-    read_reply();
-  });
-}
-
-// Never reads beyond the Reply: what is behind it is the stream's (RFC 5044 §7.1.2 rule 3).
-void ConnectSession::read_reply() {
-  const auto size = mpa::startup_frame_size({reply_.data(), reply_size_}, mpa::FrameKind::kReply);
-  const MutableBytes missing = MutableBytes(reply_).first(size.value()).subspan(reply_size_);
-  connection_->async_read_some(missing,
-                               [this](std::error_code error, std::size_t n) { on_read(error, n); });
-}
-
-void ConnectSession::on_read(std::error_code error, std::size_t n) {
-  initiator_->receive(ConstBytes(reply_).subspan(reply_size_, n));
-  reply_size_ += n;
-  if (error) return on_lost(error);
-  judge();
-}
-
-void ConnectSession::on_lost(std::error_code error) {
-  lost_ = error;
-  initiator_->on_closed();
-  judge();
+void ConnectSession::exchange() {
+  exchange_->start(*connection_, already_read_, [this] { judge(); });
 }
 
 void ConnectSession::on_timeout() {
@@ -102,11 +82,11 @@ void ConnectSession::on_timeout() {
 }
 
 void ConnectSession::judge() {
-  std::visit(Overloaded{[this](const mpa::Pending&) { read_reply(); },
+  std::visit(Overloaded{[](const mpa::Pending&) {},
                         [this](const mpa::Accepted& accepted) { succeed(accepted); },
                         [this](const mpa::Rejected& rejected) { reject(rejected); },
                         [this](const mpa::Failed& failed) { fail(failed); }},
-             initiator_->outcome());
+             exchange_->outcome());
 }
 
 void ConnectSession::succeed(const mpa::Accepted& accepted) {
@@ -118,9 +98,10 @@ void ConnectSession::succeed(const mpa::Accepted& accepted) {
   mode.info.rfc7306 = options_.rfc7306;
   mode.info.local = connection_->local();
   mode.info.remote = connection_->remote();
-  mode.stream = connection_->hand_over({});
+  mode.already_read = exchange_->behind_reply().size();
+  mode.stream = connection_->hand_over(exchange_->behind_reply());
   if (mode.stream != nullptr) return finish(std::move(mode));
-  initiator_->on_local_error();  // the peer is told if it can be (RFC 6581 §9.3)
+  exchange_->on_local_error();  // the peer is told if it can be (RFC 6581 §9.3)
   judge();
 }
 
@@ -131,13 +112,17 @@ void ConnectSession::reject(const mpa::Rejected& rejected) {
     result.ird = value_if_stated(rejected.peer->ird);
     result.ord = value_if_stated(rejected.peer->ord);
   }
+  if (options_.after_rejection == AfterRejection::kGiveBack) {
+    const ConstBytes behind = exchange_->behind_reply();
+    result.kept = {std::move(connection_), {behind.begin(), behind.end()}};
+  }
   finish(std::move(result));
 }
 
 void ConnectSession::fail(const mpa::Failed& failed) {
   if (failed.fallback == mpa::Fallback::kPermitted) return fall_back();
   const std::string what = what_failed("the MPA start-up with ");
-  Error error = failed.error == mpa::Error::kConnectionLost ? stream_error(what, lost_)
+  Error error = failed.error == mpa::Error::kConnectionLost ? stream_error(what, exchange_->lost())
                                                             : mpa_error(what, failed.error);
   if (failed.terminate) return send_terminate(*failed.terminate, std::move(error));
   finish(std::move(error));
@@ -148,7 +133,7 @@ void ConnectSession::fall_back() {
   fell_back_ = true;
   connection_.reset();
   const auto again = mpa::revision_1_fallback(initiator_options(options_).value());
-  initiator_ = mpa::Initiator::create(again).value();
+  exchange_.emplace(mpa::Initiator::create(again).value());
   connect();
 }
 

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <array>
 #include <atomic>
 #include <cstddef>
 #include <memory>
@@ -11,18 +10,22 @@
 #include "iwarp/mpa/initiator.hpp"
 #include "iwarp/tcp_offload/device.hpp"
 #include "iwarp/verbs/connection.hpp"
+#include "soft/request_exchange.hpp"
 #include "soft/startup.hpp"
+#include "soft/streaming_connection.hpp"
 
 namespace iwarp::verbs::soft {
 
-/// The initiator's side of one start-up, from the TCP connection to its hand-over. Belongs to the
-/// executor, apart from cancel(). Its owner keeps it until the handler was called, or release()
-/// was: the operations under way refer to it and do not own it.
+/// The initiator's side of one start-up, from the TCP connection, made here or adopted, to its
+/// hand-over. Belongs to the executor, apart from cancel(). Its owner keeps it until the handler
+/// was called, or release() was: the operations under way refer to it and do not own it.
 class ConnectSession : public std::enable_shared_from_this<ConnectSession> {
  public:
-  /// `initiator` was made from `options`.
+  /// `initiator` was made from `options`. Without a connection in `adopted` one is made; with one
+  /// `to` is its peer, and `options` forbid to fall back.
   ConnectSession(tcp_offload::Device& device, const Endpoint& to, ConnectOptions options,
-                 mpa::Initiator initiator, StartupHandler handler);
+                 mpa::Initiator initiator, StartupHandler handler,
+                 StreamingConnection adopted = {});
 
   /// Begins, unless it was cancelled before.
   void start();
@@ -37,10 +40,7 @@ class ConnectSession : public std::enable_shared_from_this<ConnectSession> {
 
   void connect();
   void on_connected(std::error_code error, std::unique_ptr<tcp_offload::Connection> connection);
-  void send_request();
-  void read_reply();
-  void on_read(std::error_code error, std::size_t n);
-  void on_lost(std::error_code error);
+  void exchange();
   void on_timeout();
   void judge();
   void succeed(const mpa::Accepted& accepted);
@@ -54,14 +54,12 @@ class ConnectSession : public std::enable_shared_from_this<ConnectSession> {
   tcp_offload::Device& device_;
   const Endpoint to_;
   const ConnectOptions options_;
-  std::optional<mpa::Initiator> initiator_;
+  std::vector<std::byte> already_read_;
+  std::optional<RequestExchange> exchange_;
   StartupHandler handler_;
   std::atomic<Phase> phase_{Phase::kRunning};
 
-  std::array<std::byte, mpa::kMaxStartupFrameSize> reply_;
-  std::size_t reply_size_ = 0;  // octets of it that have come
   std::vector<std::byte> terminate_;
-  std::error_code lost_;  // why the connection was lost, if it was
   bool fell_back_ = false;
 
   // Last: what goes on in the memory above ends first.

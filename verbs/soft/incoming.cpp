@@ -9,7 +9,7 @@
 namespace iwarp::verbs::soft {
 namespace {
 
-class Incoming final : public provider::IncomingConnection {
+class Incoming final : public SoftIncoming {
  public:
   Incoming(std::shared_ptr<tcp_offload::Device> device, std::shared_ptr<ResponderSession> session,
            AsResponder as_responder)
@@ -20,19 +20,23 @@ class Incoming final : public provider::IncomingConnection {
         max_private_data_(session_->max_private_data()) {}
 
   ~Incoming() override {
-    if (claim()) post_rejection({});
+    if (claim()) post_rejection({}, {});
   }
 
   [[nodiscard]] const ConnectionInfo& info() const override { return info_; }
   Outcome<void> accept(const std::shared_ptr<provider::Qp>& qp,
                        const ConnectOptions& options) override;
-  Outcome<void> reject(ConstBytes private_data) override;
+  Outcome<void> reject(ConstBytes private_data) override {
+    return reject_and_keep_connection(private_data, {});
+  }
+  Outcome<void> reject_and_keep(ConstBytes private_data, provider::KeptHandler handler) override;
+  Outcome<void> reject_and_keep_connection(ConstBytes private_data, KeepHandler keep) override;
 
  private:
   /// True for the one call that may answer.
   bool claim() { return !answered_.exchange(true); }
   [[nodiscard]] Failure<Error> answered_already() const;
-  void post_rejection(std::vector<std::byte> private_data);
+  void post_rejection(std::vector<std::byte> private_data, KeepHandler keep);
 
   const std::shared_ptr<tcp_offload::Device> device_;
   const std::shared_ptr<ResponderSession> session_;
@@ -64,13 +68,23 @@ Outcome<void> Incoming::accept(const std::shared_ptr<provider::Qp>& qp,
   return {};
 }
 
-Outcome<void> Incoming::reject(ConstBytes private_data) {
+Outcome<void> Incoming::reject_and_keep(ConstBytes private_data, provider::KeptHandler handler) {
+  return reject_and_keep_connection(
+      private_data, [handler = std::move(handler)](Outcome<StreamingConnection> kept) {
+        if (!kept) return handler(failure(kept.error()));
+        auto socket = give_socket(std::move(*kept));
+        if (socket) return handler(std::move(socket));
+        handler(fail(std::errc::not_supported, "the device has no descriptors to give back"));
+      });
+}
+
+Outcome<void> Incoming::reject_and_keep_connection(ConstBytes private_data, KeepHandler keep) {
   ConnectOptions options;
   options.private_data.assign(private_data.begin(), private_data.end());
   const auto checked = check_options(options, max_private_data_);
   if (!checked) return checked;
   if (!claim()) return answered_already();
-  post_rejection(std::move(options.private_data));
+  post_rejection(std::move(options.private_data), std::move(keep));
   return {};
 }
 
@@ -79,10 +93,11 @@ Failure<Error> Incoming::answered_already() const {
               "the connection from " + to_text(info_.remote) + " has been answered already");
 }
 
-void Incoming::post_rejection(std::vector<std::byte> private_data) {
-  device_->post([session = session_, data = std::move(private_data)]() mutable {
-    session->reject(std::move(data));
-  });
+void Incoming::post_rejection(std::vector<std::byte> private_data, KeepHandler keep) {
+  device_->post(
+      [session = session_, data = std::move(private_data), keep = std::move(keep)]() mutable {
+        session->reject(std::move(data), std::move(keep));
+      });
 }
 
 }  // namespace

@@ -9,6 +9,13 @@
 
 namespace iwarp::verbs::soft {
 
+/// The user's handle, and what it does for devices without descriptors.
+class SoftIncoming : public provider::IncomingConnection {
+ public:
+  /// reject_and_keep() in terms of the stream device. `keep` is called on the executor.
+  virtual Outcome<void> reject_and_keep_connection(ConstBytes private_data, KeepHandler keep) = 0;
+};
+
 /// Makes the user's handle of a session that has its Request. On the executor; the handle may be
 /// used on any thread. It owns the session until it is answered.
 std::unique_ptr<provider::IncomingConnection> make_incoming(

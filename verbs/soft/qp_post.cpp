@@ -90,7 +90,10 @@ std::errc SoftQp::check(const SendWr& request) const {
   if (has(request.flags, SendFlags::kInline)) {
     if (!may_be_inline(request.opcode) || length > init_.capacity.max_inline) return kMalformed;
   }
-  if (stream_state() == rdmap::StreamState::kIdle) return std::errc::not_connected;
+  // RFC 5041 §6.2.1: who has asked for a graceful end submits nothing more.
+  if (stream_state() == rdmap::StreamState::kIdle || ending_.load()) {
+    return std::errc::not_connected;
+  }
   if (const std::errc refused = check_agreed(request); refused != std::errc{}) return refused;
   return send_queue_.full() ? std::errc::not_enough_memory : std::errc{};
 }

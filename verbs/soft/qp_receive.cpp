@@ -66,7 +66,8 @@ bool SoftQp::receive_some() {
       if (got.status == IoStatus::kEndOfStream) end_of_input(have != 0);
       if (got.status == IoStatus::kLost) {
         input_ended_.store(true);
-        lost("connection lost: " + got.error.message());
+        lost(abortive_end(EndedBy::kNetwork, EndLayer::kTcp,
+                          "connection lost: " + got.error.message()));
       }
       break;
     }
@@ -196,7 +197,7 @@ void SoftQp::on_fault(const rdmap::Fault& fault) {
 // The request that a Terminate names failed at the peer; what else is under way nobody knows.
 void SoftQp::on_peer_terminate(const rdmap::Terminate& message) {
   Link& link = *link_.load();
-  explain(std::string("the peer terminated: ") + rdmap::describe(message.cause));
+  explain(fault_found_by_peer(message));
   if (const auto index = named_request(message)) blame_read(*index, status_of(message.cause));
   {
     const std::lock_guard lock(state_mutex_);
@@ -235,7 +236,11 @@ void SoftQp::end_of_input(bool inside_fpdu) {
   input_ended_.store(true);
   init_.send_cq->forget_descriptor(link.stream.descriptor());
   init_.recv_cq->forget_descriptor(link.stream.descriptor());
-  if (inside_fpdu && !link.discard) return lost("the peer closed the connection inside an FPDU");
+  if (inside_fpdu && !link.discard) {
+    return lost(abortive_end(EndedBy::kPeerFin, EndLayer::kMpa,
+                             "the peer closed the connection inside an FPDU"));
+  }
+  explain(graceful_end(EndedBy::kPeerFin, EndLayer::kTcp, "the peer closed the connection"));
   want_transmit_.store(true);
   apply(StreamEvent::kPeerFin, rdmap::StreamState::kOperational);  // later: end_draining()
 }

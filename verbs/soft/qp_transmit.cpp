@@ -146,7 +146,8 @@ bool SoftQp::send_batch() {
   if (sent.status == IoStatus::kWouldBlock) {
     yield_turn();
   } else {
-    lost("connection lost: " + sent.error.message());
+    lost(abortive_end(EndedBy::kNetwork, EndLayer::kTcp,
+                      "connection lost: " + sent.error.message()));
   }
   return false;
 }

@@ -26,9 +26,16 @@ bool Runtime::on_own_thread() const {
   return engine_.is_own_thread() || std::this_thread::get_id() == executor_.get_id();
 }
 
-tcp_offload::KernelDevice& Runtime::device() {
+tcp_offload::Device& Runtime::device() {
   std::call_once(started_, [this] { executor_ = std::thread([this] { context_.run(); }); });
-  return device_;
+  return recordable_;
+}
+
+tcp_offload::Device& Runtime::device(const std::string& capture) {
+  tcp_offload::Device& usual = device();
+  if (capture.empty() || !capture_everything_.empty()) return usual;
+  const std::lock_guard lock(captures_mutex_);
+  return captures_.try_emplace(capture, device_, capture).first->second;
 }
 
 void Runtime::post(std::function<void()> task) { device().post(std::move(task)); }

@@ -4,10 +4,13 @@
 #include <boost/asio/io_context.hpp>
 #include <condition_variable>
 #include <deque>
+#include <map>
 #include <memory>
 #include <mutex>
+#include <string>
 #include <thread>
 
+#include "iwarp/tcp_offload/capture.hpp"
 #include "iwarp/tcp_offload/kernel_device.hpp"
 #include "soft/engine.hpp"
 #include "soft/host.hpp"
@@ -25,7 +28,10 @@ class Runtime final : public Host {
   ~Runtime() override;
 
   /// The stream device; its executor runs from the first call on.
-  tcp_offload::KernelDevice& device();
+  tcp_offload::Device& device();
+  /// The same, with every connection recorded into `capture`; device() itself if that is empty, or
+  /// if the environment has said where (IWARP_CAPTURE).
+  tcp_offload::Device& device(const std::string& capture);
   [[nodiscard]] const std::shared_ptr<MemoryRegistry>& registry() const { return registry_; }
   std::optional<AsyncEvent> wait_async_event(std::chrono::milliseconds timeout);
 
@@ -55,6 +61,10 @@ class Runtime final : public Host {
   boost::asio::io_context context_{1};
   boost::asio::executor_work_guard<boost::asio::io_context::executor_type> work_;
   tcp_offload::KernelDevice device_;
+  const std::string capture_everything_ = tcp_offload::capture_directory();
+  tcp_offload::CaptureDevice recordable_{device_, capture_everything_};
+  std::mutex captures_mutex_;
+  std::map<std::string, tcp_offload::CaptureDevice> captures_;  // by directory
   std::shared_ptr<MemoryRegistry> registry_;
   std::atomic<std::ptrdiff_t> tails_{0};
 

@@ -2,6 +2,7 @@
 
 #include "iwarp/mpa/enhanced_data.hpp"
 #include "iwarp/mpa/startup_frame.hpp"
+#include "soft/adopt.hpp"
 #include "soft/runtime.hpp"
 #include "soft/soft_qp.hpp"
 #include "soft/startup.hpp"
@@ -57,6 +58,20 @@ std::optional<std::string> beyond_limits(const QpCapacity& wanted) {
   if (auto text = over("queue pair: max_recv_sge", wanted.max_recv_sge, kMaxSges)) return text;
   return over("queue pair: max_inline", wanted.max_inline, kMaxInline);
 }
+
+std::shared_ptr<ResponderQp> responder_of(const std::shared_ptr<provider::Qp>& qp) {
+  return std::dynamic_pointer_cast<ResponderQp>(qp);
+}
+
+class SoftRequestWait final : public provider::RequestWait {
+ public:
+  SoftRequestWait(std::shared_ptr<Runtime> runtime, std::unique_ptr<Startup> startup)
+      : runtime_(std::move(runtime)), startup_(std::move(startup)) {}
+
+ private:
+  const std::shared_ptr<Runtime> runtime_;  // outlives the start-up
+  const std::unique_ptr<Startup> startup_;
+};
 
 class SoftProvider final : public provider::Provider {
  public:
@@ -144,7 +159,8 @@ class SoftProvider final : public provider::Provider {
       return fail(std::errc::invalid_argument, std::move(*text));
     }
     own.host = runtime_;
-    own.device = &runtime_->device();
+    own.device = &runtime_->device(init.capture);
+    own.capture = std::move(init.capture);
     own.capacity = init.capacity;
     own.signaling = init.signaling;
     own.on_event = std::move(init.on_event);
@@ -156,10 +172,17 @@ class SoftProvider final : public provider::Provider {
                                                       const provider::ListenOptions& options,
                                                       provider::IncomingHandler handler) override {
     const std::shared_ptr<tcp_offload::Device> device(runtime_, &runtime_->device());
-    return start_listen(device, at, options, std::move(handler),
-                        [](const std::shared_ptr<provider::Qp>& qp) {
-                          return std::dynamic_pointer_cast<ResponderQp>(qp);
-                        });
+    return start_listen(device, at, options, std::move(handler), responder_of);
+  }
+
+  Outcome<std::unique_ptr<provider::RequestWait>> await_request(
+      StreamingSocket& socket, const provider::AwaitOptions& options,
+      provider::AwaitHandler handler) override {
+    const std::shared_ptr<tcp_offload::Device> device(runtime_, &runtime_->device());
+    auto started = adopt_as_responder(device, socket, options, std::move(handler), responder_of);
+    if (!started) return failure(started.error());
+    return std::unique_ptr<provider::RequestWait>(
+        std::make_unique<SoftRequestWait>(runtime_, std::move(*started)));
   }
 
   std::optional<AsyncEvent> wait_async_event(std::chrono::milliseconds timeout) override {

@@ -11,6 +11,7 @@
 #include "iwarp/rdmap/stream_state.hpp"
 #include "iwarp/rdmap/transmitter.hpp"
 #include "iwarp/verbs/provider.hpp"
+#include "soft/diagnose.hpp"
 #include "soft/handoff_lock.hpp"
 #include "soft/host.hpp"
 #include "soft/memory_registry.hpp"
@@ -39,10 +40,11 @@ inline constexpr std::uint32_t kMaxSges = 16;
 
 /// The time-outs of a connection in RDMA mode.
 struct QpTimeouts {
-  std::chrono::milliseconds first_fpdu{10'000};  ///< Responder: until the RTR indication.
-  std::chrono::milliseconds half_fpdu{10'000};   ///< From an FPDU's first octet to its last.
-  std::chrono::milliseconds closing{10'000};     ///< To send what was posted.
-  std::chrono::milliseconds draining{5'000};     ///< From our FIN to the peer's.
+  std::chrono::milliseconds first_fpdu{10'000};   ///< Responder: until the RTR indication.
+  std::chrono::milliseconds half_fpdu{10'000};    ///< From an FPDU's first octet to its last,
+  std::chrono::milliseconds half_fpdu_full{250};  ///< while there is no room for another half one.
+  std::chrono::milliseconds closing{10'000};      ///< To send what was posted.
+  std::chrono::milliseconds draining{5'000};      ///< From our FIN to the peer's.
 };
 
 /// A queue pair of the software provider: the protocol cores between a stream and the queues.
@@ -51,8 +53,9 @@ struct QpTimeouts {
 /// stream, places and completes receives; the transmit half sends, and completes send requests.
 /// What the receive half wants sent it leaves to the transmit half and asks for it when it has left
 /// (settle()); neither half ever waits for the other, for a completion queue or for the program.
-/// Files: soft_qp.cpp life and state, qp_post.cpp posting, qp_receive.cpp and qp_transmit.cpp the
-/// halves, qp_local.cpp the work requests that send nothing.
+/// Files: qp_startup.cpp from idle to RDMA mode, soft_qp.cpp state and time-outs, qp_post.cpp
+/// posting, qp_receive.cpp and qp_transmit.cpp the halves, qp_local.cpp the work requests that send
+/// nothing, qp_report.cpp what it says of itself.
 class SoftQp final : public provider::Qp,
                      public ResponderQp,
                      public std::enable_shared_from_this<SoftQp> {
@@ -68,6 +71,7 @@ class SoftQp final : public provider::Qp,
     ConnectionHandler on_event;
     std::uint32_t number = 0;
     QpTimeouts timeouts;
+    std::string capture;  ///< Where to record a connection that is accepted; empty: nowhere.
   };
   explicit SoftQp(Init init);
   /// As whom this queue pair uses memory.
@@ -82,6 +86,7 @@ class SoftQp final : public provider::Qp,
   Result<void, PostError> post_send(std::span<const SendWr> requests) override;
   Result<void, PostError> post_receive(std::span<const RecvWr> requests) override;
   Outcome<void> connect(const Endpoint& to, const ConnectOptions& options) override;
+  Outcome<void> adopt(StreamingSocket& socket, const ConnectOptions& options) override;
   void disconnect() override;
   void abort() override;
   [[nodiscard]] bool drained() const override;
@@ -91,10 +96,12 @@ class SoftQp final : public provider::Qp,
   [[nodiscard]] QpCounters counters() const override;
   [[nodiscard]] std::optional<TerminateInfo> terminate_sent() const override;
   [[nodiscard]] std::optional<TerminateInfo> terminate_received() const override;
+  [[nodiscard]] Diagnosis diagnosis() const override;
 
   // ResponderQp
   bool begin_startup() override;
   void finish_startup(StartupResult result) override;
+  [[nodiscard]] std::string capture() const override { return init_.capture; }
 
   // For those who drive.
   /// A poller's turn: sends what was left for it, receives what is there.
@@ -127,22 +134,29 @@ class SoftQp final : public provider::Qp,
   using Clock = std::chrono::steady_clock;
 
   // soft_qp.cpp: life and state.
+  using StartInitiator = std::function<Outcome<std::unique_ptr<Startup>>(StartupHandler)>;
+  Outcome<void> start_up(const StartInitiator& start);
+  void reject_startup(StartupRejected rejected);
   void enter_rdma_mode(RdmaMode mode);
   bool fail_startup(const Error& error);
   /// With `only_in`: nothing, if the stream has left that state meanwhile.
   void apply(rdmap::StreamEvent event, std::optional<rdmap::StreamState> only_in = std::nullopt);
+  /// The stream is given up: for a fault of this side that no Terminate tells of, or for `why`.
   void lost(const std::string& reason);
+  void lost(Diagnosis why);
   void enter(rdmap::StreamState state);
   void finish_close();
   void notify(ConnectionEvent event);
   void settle();
   void set_deadline(std::chrono::milliseconds from_now);
+  [[nodiscard]] std::optional<std::chrono::milliseconds> expired_half_fpdu() const;
   void clear_deadline() { deadline_.store(0); }
   [[nodiscard]] rdmap::StreamState stream_state() const { return stream_state_.load(); }
   [[nodiscard]] bool flushing() const;
   [[nodiscard]] rdmap::ReceiveSource& receives();
   [[nodiscard]] bool flushing_receives() const;
-  void explain(const std::string& reason);
+  void explain(Diagnosis why);
+  [[nodiscard]] EndOfConnection end_of_connection() const;
   void order_terminate(const rdmap::Terminate& message, const char* reason);
 
   // qp_post.cpp.
@@ -213,7 +227,7 @@ class SoftQp final : public provider::Qp,
   std::atomic<bool> connecting_{false};
   std::unique_ptr<Startup> startup_;  // guarded by state_mutex_
   mutable std::mutex state_mutex_;
-  std::string reason_;  // why it ended; guarded by state_mutex_
+  Diagnosis diagnosis_;  // why it ended; guarded by state_mutex_
   std::optional<TerminateInfo> terminate_sent_, terminate_received_;  // likewise
   std::optional<rdmap::Terminate> ordered_terminate_;  // likewise; taken by the transmit half
   bool graceful_ = true;                               // likewise
@@ -225,6 +239,7 @@ class SoftQp final : public provider::Qp,
   std::atomic<bool> hold_{false};  // a responder that has seen no FPDU
   std::atomic<bool> blocked_{false};
   std::atomic<bool> input_ended_{false};
+  std::atomic<bool> ending_{false};         // the program asked for a graceful end
   std::atomic<bool> receives_over_{false};  // what was posted has been flushed
   std::atomic<bool> leased_{false};
   std::atomic<bool> deferred_{false};  // posted, but left for the poller to send

@@ -5,6 +5,7 @@
 
 #include "soft/connect_session.hpp"
 #include "soft/listener.hpp"
+#include "soft/session_startup.hpp"
 #include "soft/startup_error.hpp"
 #include "soft/startup_options.hpp"
 
@@ -13,23 +14,6 @@ namespace {
 
 /// How long the destruction of a listener waits for the executor.
 constexpr std::chrono::seconds kCloseWait{1};
-
-/// A connection being started. Once the session's cancel() has said no, the device is not used.
-class ConnectStartup final : public Startup {
- public:
-  ConnectStartup(tcp_offload::Device& device, std::shared_ptr<ConnectSession> session)
-      : device_(device), session_(std::move(session)) {}
-  ~ConnectStartup() override { ConnectStartup::cancel(); }
-
-  void cancel() override {
-    if (!session_->cancel()) return;
-    device_.post([session = session_] { session->release(); });
-  }
-
- private:
-  tcp_offload::Device& device_;
-  const std::shared_ptr<ConnectSession> session_;
-};
 
 class SoftListener final : public provider::Listener {
  public:
@@ -66,16 +50,10 @@ SoftListener::~SoftListener() {
 Outcome<std::unique_ptr<Startup>> start_connect(tcp_offload::Device& device, const Endpoint& to,
                                                 const ConnectOptions& options,
                                                 StartupHandler handler) {
-  const auto request = initiator_options(options);
-  if (!request) return failure(request.error());
-  auto initiator = mpa::Initiator::create(*request);
-  if (!initiator) {
-    return failure(mpa_error("connecting to " + to_text(to) + " failed", initiator.error()));
-  }
-  auto session = std::make_shared<ConnectSession>(device, to, options, std::move(*initiator),
-                                                  std::move(handler));
-  device.post([session] { session->start(); });
-  return std::unique_ptr<Startup>(std::make_unique<ConnectStartup>(device, std::move(session)));
+  auto initiator = make_initiator(options);
+  if (!initiator) return failure(initiator.error());
+  return begin_session(device, std::make_shared<ConnectSession>(
+                                   device, to, options, std::move(*initiator), std::move(handler)));
 }
 
 Outcome<std::shared_ptr<provider::Listener>> start_listen(

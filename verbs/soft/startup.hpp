@@ -13,6 +13,7 @@
 #include "iwarp/tcp_offload/device.hpp"
 #include "iwarp/verbs/connection.hpp"
 #include "iwarp/verbs/provider.hpp"
+#include "soft/streaming_connection.hpp"
 
 /// The start-up of connections over a stream device: TCP, then MPA's Request and Reply, then the
 /// hand-over to RDMA mode (RFC 5044 §7.1, RFC 6581). Everything here runs on the device's executor
@@ -40,12 +41,18 @@ struct RdmaMode {
   mpa::Rtr rtr = mpa::Rtr::kNone;
   /// What the user is told: both endpoints, the peer's private data and the values in force.
   ConnectionInfo info;
+  /// Octets that the stream lends first: read before MPA, they show on no descriptor.
+  std::size_t already_read = 0;
 };
 
-/// The peer has sent a rejecting Reply; the TCP connection is closed.
+/// A rejecting Reply was sent or received; the TCP connection is closed or here.
 struct StartupRejected {
   std::vector<std::byte> private_data;    ///< The peer's.
   std::optional<std::uint16_t> ird, ord;  ///< The peer's, if it stated them.
+  /// What is left open, if AfterRejection::kGiveBack was asked for; otherwise there is none.
+  StreamingConnection kept{};
+  /// Why, if it was this end that had to reject. Without kGiveBack that is an Error instead.
+  std::optional<Error> refused_here{};
 };
 
 /// How a start-up ended. An Error has been made for the user: it names the peer and the reason.
@@ -87,9 +94,12 @@ class ResponderQp {
   /// Reserves an idle queue pair for a start-up: it is connecting from here on. False if it is not
   /// idle. Any thread.
   virtual bool begin_startup() = 0;
-  /// Ends the start-up begun: RdmaMode, or an Error. Called exactly once on the executor after
-  /// begin_startup() has said yes, unless the executor ends before.
+  /// Ends the start-up begun: RdmaMode, an Error, or a rejection by this end (refused_here). Called
+  /// exactly once on the executor after begin_startup() has said yes, unless the executor ends
+  /// before.
   virtual void finish_startup(StartupResult result) = 0;
+  /// The directory in which the connection is to be recorded, start-up included; empty: nowhere.
+  [[nodiscard]] virtual std::string capture() const { return {}; }
 };
 
 /// The queue pair's side that takes incoming connections; null if it is another provider's. Called
@@ -115,7 +125,7 @@ using AsResponder =
 /// the request is then still to be answered, except after the last. Every other failure arrives at
 /// finish_startup(): the peer has gone, kDecisionTimeout has passed, or the peer wants to issue
 /// more RDMA Reads than kMaxReadRequests, which rejects it. After a rejection the connection is
-/// closed such that the Reply arrives.
+/// closed such that the Reply arrives, or given back if that was asked for.
 ///
 /// The listener's destruction, on any thread, closes the listening socket and the connections that
 /// have not brought a whole request. On another thread than the executor's it waits for that, for a

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "soft/startup.hpp"
+#include "soft/startup_error.hpp"
 
 namespace iwarp::verbs::soft {
 namespace {
@@ -64,6 +65,14 @@ Outcome<mpa::InitiatorOptions> initiator_options(const ConnectOptions& options) 
   to.fallback = options.fall_back ? mpa::Fallback::kPermitted : mpa::Fallback::kForbidden;
   to.private_data = options.private_data;
   return to;
+}
+
+Outcome<mpa::Initiator> make_initiator(const ConnectOptions& options) {
+  const auto request = initiator_options(options);
+  if (!request) return failure(request.error());
+  auto initiator = mpa::Initiator::create(*request);
+  if (!initiator) return failure(mpa_error("making the MPA request failed", initiator.error()));
+  return std::move(*initiator);
 }
 
 mpa::AcceptOptions accept_options(const ConnectOptions& options) {

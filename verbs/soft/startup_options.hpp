@@ -16,6 +16,9 @@ namespace iwarp::verbs::soft {
 /// those of check_options().
 Outcome<mpa::InitiatorOptions> initiator_options(const ConnectOptions& options);
 
+/// An Initiator made from them. Errors: the same, and EINVAL if they contradict each other.
+Outcome<mpa::Initiator> make_initiator(const ConnectOptions& options);
+
 /// Errors: EINVAL for IRD or ORD beyond kMaxReadRequests, or more private data than
 /// `max_private_data` octets.
 Outcome<void> check_options(const ConnectOptions& options, std::size_t max_private_data);

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "iwarp/tcp_offload/capture.hpp"
 #include "soft/startup_close.hpp"
 #include "soft/startup_error.hpp"
 #include "soft/startup_options.hpp"
@@ -23,9 +24,14 @@ ResponderSession::ResponderSession(tcp_offload::Device& device,
       connection_(std::move(connection)),
       timer_(device.make_timer()) {}
 
-void ResponderSession::start(std::chrono::milliseconds timeout) {
+void ResponderSession::start(std::chrono::milliseconds timeout, StreamingStart streaming) {
   wait_up_to(timeout);
-  read();
+  streaming_ = std::move(streaming);
+  if (streaming_.last_message.empty()) return take(streaming_.already_read, {});
+  connection_->async_write(streaming_.last_message, [this](std::error_code error, std::size_t) {
+    if (error) return on_lost(error);
+    take(streaming_.already_read, {});
+  });
 }
 
 ConnectionInfo ResponderSession::info() const {
@@ -44,12 +50,13 @@ void ResponderSession::wait_up_to(std::chrono::milliseconds timeout) {
 // Reading goes on while the user decides: that is how the end of the connection is noticed, and
 // octets that the peer must not send before it has seen the Reply.
 void ResponderSession::read() {
-  connection_->async_read_some(scratch_,
-                               [this](std::error_code error, std::size_t n) { on_read(error, n); });
+  connection_->async_read_some(scratch_, [this](std::error_code error, std::size_t n) {
+    take(ConstBytes(scratch_).first(n), error);
+  });
 }
 
-void ResponderSession::on_read(std::error_code error, std::size_t n) {
-  responder_.receive(ConstBytes(scratch_).first(n));
+void ResponderSession::take(ConstBytes octets, std::error_code error) {
+  responder_.receive(octets);
   const bool cancelled = phase_ == Phase::kAnswering && error == std::errc::operation_canceled;
   if (error && !cancelled) {
     lost_ = error;
@@ -72,12 +79,17 @@ void ResponderSession::decide() {
 void ResponderSession::accept(std::shared_ptr<ResponderQp> qp, ConnectOptions options) {
   if (phase_ != Phase::kDeciding) return qp->finish_startup(failure_);
   qp_ = std::move(qp);
+  tcp_offload::begin_capture(*connection_, qp_->capture());
   options_ = std::move(options);
   answer_after_reading(options_.timeout);
 }
 
-void ResponderSession::reject(std::vector<std::byte> private_data) {
-  if (phase_ != Phase::kDeciding) return;
+void ResponderSession::reject(std::vector<std::byte> private_data, KeepHandler keep) {
+  if (phase_ != Phase::kDeciding) {
+    if (keep) keep(iwarp::failure(failure_));
+    return;
+  }
+  keep_ = std::move(keep);
   options_.private_data = std::move(private_data);
   answer_after_reading(kRejectTimeout);
 }
@@ -106,9 +118,21 @@ void ResponderSession::answer() {
 
 void ResponderSession::on_written(const std::optional<mpa::Agreed>& agreed) {
   if (agreed) return enter_rdma_mode(*agreed);
-  close_gently(device_, std::move(connection_));
   // There is a queue pair to be told if it was not the user who rejected.
-  end(mpa_error(what_failed(), mpa::Error::kInsufficientIrd));
+  Error why = mpa_error(what_failed(), mpa::Error::kInsufficientIrd);
+  if (keep_ || options_.after_rejection == AfterRejection::kGiveBack) {
+    return give_back(std::move(why));
+  }
+  close_gently(device_, std::move(connection_));
+  end(std::move(why));
+}
+
+// Nothing is read while the answer goes out: what the peer says to it is left in the connection.
+void ResponderSession::give_back(Error why) {
+  StartupRejected rejected;
+  rejected.kept.connection = std::move(connection_);
+  rejected.refused_here = std::move(why);
+  end(std::move(rejected));
 }
 
 void ResponderSession::enter_rdma_mode(const mpa::Agreed& agreed) {
@@ -147,12 +171,22 @@ void ResponderSession::fail(mpa::Error reason) {
 void ResponderSession::end(StartupResult result) {
   const auto self = shared_from_this();
   const bool requested = phase_ != Phase::kRequest;
-  const auto qp = std::move(qp_);
   phase_ = Phase::kOver;
   connection_.reset();
   timer_.reset();
   if (!requested) return sink_.on_no_request(*this);
-  if (qp != nullptr) qp->finish_startup(std::move(result));
+  report(std::move(result));
+}
+
+void ResponderSession::report(StartupResult result) {
+  const auto qp = std::move(qp_);
+  if (qp != nullptr) return qp->finish_startup(std::move(result));
+  const auto keep = std::move(keep_);
+  if (!keep) return;
+  if (auto* rejected = std::get_if<StartupRejected>(&result)) {
+    return keep(std::move(rejected->kept));
+  }
+  keep(iwarp::failure(std::get<Error>(std::move(result))));
 }
 
 std::string ResponderSession::what_failed() const {

@@ -3,6 +3,7 @@
 #include <array>
 #include <chrono>
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -13,10 +14,20 @@
 #include "iwarp/tcp_offload/device.hpp"
 #include "iwarp/verbs/connection.hpp"
 #include "soft/startup.hpp"
+#include "soft/streaming_connection.hpp"
 
 namespace iwarp::verbs::soft {
 
 class ResponderSession;
+
+/// How a session begins on a connection that was used in streaming mode before.
+struct StreamingStart {
+  std::vector<std::byte> last_message;  ///< Sent first, before what came is looked at.
+  std::vector<std::byte> already_read;
+};
+
+/// Gets the connection after a rejection, or why there is none.
+using KeepHandler = std::function<void(Outcome<StreamingConnection>)>;
 
 /// Who waits for the Requests of connections.
 class RequestSink {
@@ -41,7 +52,7 @@ class ResponderSession : public std::enable_shared_from_this<ResponderSession> {
                    RequestSink& sink);
 
   /// Waits for the Request, up to `timeout`. The sink is told later, or never if this is destroyed.
-  void start(std::chrono::milliseconds timeout);
+  void start(std::chrono::milliseconds timeout, StreamingStart streaming = {});
 
   /// What the peer asked for, and the most private data of a Reply. Preconditions: the sink has
   /// been told of the Request, and there is no answer yet.
@@ -50,16 +61,17 @@ class ResponderSession : public std::enable_shared_from_this<ResponderSession> {
   /// Why there is no Request. Precondition: the sink is being told so.
   [[nodiscard]] const Error& failure() const { return failure_; }
 
-  /// Answers; one of the two, once. `options` have been checked. The outcome is `qp`'s.
+  /// Answers; one of the two, once. `options` have been checked. The outcome is `qp`'s, or
+  /// `keep`'s: without that one the connection is closed.
   void accept(std::shared_ptr<ResponderQp> qp, ConnectOptions options);
-  void reject(std::vector<std::byte> private_data);
+  void reject(std::vector<std::byte> private_data, KeepHandler keep = {});
 
  private:
   enum class Phase { kRequest, kDeciding, kAnswering, kOver };
 
   void wait_up_to(std::chrono::milliseconds timeout);
   void read();
-  void on_read(std::error_code error, std::size_t n);
+  void take(ConstBytes octets, std::error_code error);
   void decide();
   void answer_after_reading(std::chrono::milliseconds timeout);
   void answer();
@@ -68,7 +80,9 @@ class ResponderSession : public std::enable_shared_from_this<ResponderSession> {
   void on_timeout();
   void on_lost(std::error_code error);
   void fail(mpa::Error reason);
+  void give_back(Error why);
   void end(StartupResult result);
+  void report(StartupResult result);
   [[nodiscard]] std::string what_failed() const;
 
   tcp_offload::Device& device_;
@@ -80,9 +94,11 @@ class ResponderSession : public std::enable_shared_from_this<ResponderSession> {
   // The answer: accepted if there is a queue pair.
   std::shared_ptr<ResponderQp> qp_;
   ConnectOptions options_;
-  Error failure_;  // what an acceptance that comes too late reports
+  KeepHandler keep_;
+  Error failure_;  // what an answer that comes too late reports
 
   std::error_code lost_;  // why the connection was lost, if it was
+  StreamingStart streaming_;
   std::array<std::byte, mpa::kMaxStartupFrameSize> scratch_;
 
   // Last: what goes on in the memory above ends first.

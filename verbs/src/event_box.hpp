@@ -3,6 +3,7 @@
 #include <condition_variable>
 #include <mutex>
 #include <optional>
+#include <utility>
 
 #include "iwarp/verbs/verbs.hpp"
 
@@ -11,13 +12,29 @@ namespace iwarp::verbs {
 /// Keeps what happened to a queue pair's connection for the blocking calls.
 class QueuePair::EventBox {
  public:
-  void add(const ConnectionEvent& event) {
+  /// Takes the event's socket if a blocking call waits for it.
+  void add(ConnectionEvent& event) {
     {
       const std::lock_guard lock(mutex_);
+      if (wants_socket_) socket_ = std::exchange(event.socket, nullptr);
       auto& place = event.kind == ConnectionEvent::Kind::kEstablished ? established_ : ended_;
-      if (!place) place = event;
+      if (!place) {
+        place = event;
+        place->socket = nullptr;
+      }
     }
     changed_.notify_all();
+  }
+
+  /// Before a blocking call that adopts, whether it waits for the socket; and what came of it.
+  void want_socket(bool wanted) {
+    const std::lock_guard lock(mutex_);
+    wants_socket_ = wanted;
+  }
+  std::shared_ptr<StreamingSocket> take_socket() {
+    const std::lock_guard lock(mutex_);
+    wants_socket_ = false;
+    return std::exchange(socket_, nullptr);
   }
 
   /// The outcome of a start-up; nothing when the time is over.
@@ -43,6 +60,8 @@ class QueuePair::EventBox {
   std::mutex mutex_;
   std::condition_variable changed_;
   std::optional<ConnectionEvent> established_, ended_;
+  bool wants_socket_ = false;
+  std::shared_ptr<StreamingSocket> socket_;
 };
 
 }  // namespace iwarp::verbs

@@ -5,12 +5,10 @@
 #include <thread>
 
 #include "event_box.hpp"
+#include "grace.hpp"
 
 namespace iwarp::verbs {
 namespace {
-
-// What the outcome of a start-up may take beyond its own time-out: the way to this thread.
-constexpr std::chrono::milliseconds kGrace = std::chrono::seconds(1);
 
 Outcome<ConnectionInfo> await(provider::Qp& qp, std::optional<Outcome<ConnectionInfo>> outcome) {
   if (outcome) return std::move(*outcome);
@@ -53,7 +51,7 @@ std::optional<Completion> CompletionQueue::wait(std::chrono::milliseconds timeou
 
 Outcome<ConnectionInfo> QueuePair::connect(const Endpoint& to, const ConnectOptions& options) {
   if (auto started = core_->connect(to, options); !started) return failure(started.error());
-  return await(*core_, events_->wait_established(options.timeout + kGrace));
+  return await(*core_, events_->wait_established(with_grace(options.timeout)));
 }
 
 Outcome<void> QueuePair::start_connect(const Endpoint& to, const ConnectOptions& options) {
@@ -101,13 +99,14 @@ Outcome<SharedReceiveQueue> ProtectionDomain::create_srq(const SrqOptions& optio
 Outcome<QueuePair> ProtectionDomain::create_qp(const CompletionQueue& send_cq,
                                                const CompletionQueue& recv_cq, QpOptions options) {
   auto events = std::make_shared<QueuePair::EventBox>();
-  auto on_event = [events, user = std::move(options.on_event)](const ConnectionEvent& event) {
+  auto on_event = [events, user = std::move(options.on_event)](ConnectionEvent event) {
     events->add(event);
     if (user) user(event);
   };
   auto srq = options.srq == nullptr ? nullptr : options.srq->core_;
-  auto core = owner_->create_qp(core_, {send_cq.core_, recv_cq.core_, std::move(srq),
-                                        options.capacity, options.signaling, std::move(on_event)});
+  auto core = owner_->create_qp(
+      core_, {send_cq.core_, recv_cq.core_, std::move(srq), options.capacity, options.signaling,
+              std::move(on_event), std::move(options.capture)});
   if (!core) return failure(core.error());
   return QueuePair(std::move(*core), std::move(events));
 }
@@ -116,7 +115,7 @@ Outcome<ConnectionInfo> ConnectionRequest::accept(QueuePair& qp, const ConnectOp
   if (auto accepted = core_->accept(qp.core_, options); !accepted) {
     return failure(accepted.error());
   }
-  return await(*qp.core_, qp.events_->wait_established(options.timeout + kGrace));
+  return await(*qp.core_, qp.events_->wait_established(with_grace(options.timeout)));
 }
 
 /// Requests that wait for Listener::next().

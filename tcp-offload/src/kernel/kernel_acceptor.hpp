@@ -2,8 +2,8 @@
 
 #include <memory>
 
+#include "iwarp/tcp_offload/descriptor.hpp"
 #include "iwarp/tcp_offload/kernel_device.hpp"
-#include "kernel/descriptor.hpp"
 
 namespace iwarp::tcp_offload::kernel {
 

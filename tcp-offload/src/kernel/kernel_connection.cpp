@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "kernel/kernel_stream.hpp"
-#include "kernel/socket.hpp"
 
 namespace iwarp::tcp_offload::kernel {
 
@@ -33,10 +32,11 @@ auto report(std::shared_ptr<State> state, TransferHandler handler) {
 
 }  // namespace
 
-KernelConnection::KernelConnection(asio::ip::tcp::socket socket)
+KernelConnection::KernelConnection(asio::ip::tcp::socket socket, const SocketModes& before)
     : state_(std::make_shared<State>(std::move(socket))),
       local_(local_endpoint(state_->socket.native_handle())),
-      remote_(remote_endpoint(state_->socket.native_handle())) {}
+      remote_(remote_endpoint(state_->socket.native_handle())),
+      before_(before) {}
 
 KernelConnection::~KernelConnection() {
   state_->alive = false;
@@ -69,15 +69,21 @@ void KernelConnection::close() {
 }
 
 std::unique_ptr<Stream> KernelConnection::hand_over(ConstBytes already_read) {
-  Descriptor socket(release_native());
+  Descriptor socket(leave_reactor());
   if (!socket) return nullptr;
   return std::make_unique<KernelStream>(std::move(socket), already_read);
 }
 
 int KernelConnection::release_native() {
+  const int socket = leave_reactor();
+  if (socket >= 0) set_modes(socket, before_);
+  return socket;
+}
+
+int KernelConnection::leave_reactor() {
   if (!state_->socket.is_open()) return -1;
   error_code error;
-  const int socket = state_->socket.release(error);  // takes it out of the reactor
+  const int socket = state_->socket.release(error);
   return error ? -1 : socket;
 }
 
@@ -85,13 +91,18 @@ Result<std::unique_ptr<Connection>, std::error_code> make_connection(asio::io_co
                                                                      Descriptor& socket) {
   const auto protocol = connected_protocol(socket.get());
   if (!protocol) return failure(protocol.error());
-  if (const auto error = prepare_connected(socket.get())) return failure(error);
+  const auto before = prepare_connected(socket.get());
+  if (!before) return failure(before.error());
   asio::ip::tcp::socket connected(context);
   error_code error;
   connected.assign(*protocol, socket.get(), error);
-  if (error) return failure(from_asio(error));
+  if (error) {
+    set_modes(socket.get(), *before);
+    return failure(from_asio(error));
+  }
   static_cast<void>(socket.release());
-  return std::unique_ptr<Connection>(std::make_unique<KernelConnection>(std::move(connected)));
+  return std::unique_ptr<Connection>(
+      std::make_unique<KernelConnection>(std::move(connected), *before));
 }
 
 }  // namespace iwarp::tcp_offload::kernel

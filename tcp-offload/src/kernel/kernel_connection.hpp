@@ -3,15 +3,17 @@
 #include <boost/asio/ip/tcp.hpp>
 #include <memory>
 
+#include "iwarp/tcp_offload/descriptor.hpp"
 #include "iwarp/tcp_offload/kernel_device.hpp"
-#include "kernel/descriptor.hpp"
+#include "kernel/socket.hpp"
 
 namespace iwarp::tcp_offload::kernel {
 
 /// A connection in streaming mode: an Asio socket.
 class KernelConnection final : public Connection {
  public:
-  explicit KernelConnection(boost::asio::ip::tcp::socket socket);
+  /// `before` is how release_native() leaves the socket.
+  KernelConnection(boost::asio::ip::tcp::socket socket, const SocketModes& before);
   ~KernelConnection() override;
 
   void async_read_some(MutableBytes into, TransferHandler handler) override;
@@ -26,9 +28,12 @@ class KernelConnection final : public Connection {
 
  private:
   struct State;
+  int leave_reactor();
+
   const std::shared_ptr<State> state_;  // shared with the operations under way
   const Endpoint local_;
   const Endpoint remote_;
+  const SocketModes before_;
 };
 
 /// Makes a connection of a connected socket. On failure `socket` still owns it.

@@ -85,7 +85,7 @@ Received KernelStream::lend_first(MutableBytes scratch) {
   const std::size_t n = std::min(scratch.size(), first_.size() - first_lent_);
   std::memcpy(scratch.data(), first_.data() + first_lent_, n);
   first_lent_ += n;
-  if (first_lent_ == first_.size()) first_ = {};
+  if (first_lent_ == first_.size()) first_ = std::vector<std::byte>();  // frees the memory
   return lend(scratch.first(n));
 }
 

@@ -7,8 +7,8 @@
 #include <system_error>
 #include <vector>
 
+#include "iwarp/tcp_offload/descriptor.hpp"
 #include "iwarp/tcp_offload/stream.hpp"
-#include "kernel/descriptor.hpp"
 
 namespace iwarp::tcp_offload::kernel {
 

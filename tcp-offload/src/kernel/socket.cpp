@@ -105,11 +105,28 @@ Result<tcp, std::error_code> connected_protocol(int socket) {
   return local_endpoint(socket).protocol();
 }
 
-std::error_code prepare_connected(int socket) {
-  const int flags = ::fcntl(socket, F_GETFL);
-  if (flags < 0 || ::fcntl(socket, F_SETFL, flags | O_NONBLOCK) != 0) return last_error();
-  if (::fcntl(socket, F_SETFD, FD_CLOEXEC) != 0) return last_error();
-  if (!set_option(socket, IPPROTO_TCP, TCP_NODELAY, 1)) return last_error();
+Result<SocketModes, std::error_code> prepare_connected(int socket) {
+  SocketModes before;
+  before.status_flags = ::fcntl(socket, F_GETFL);
+  if (before.status_flags < 0) return failure(last_error());
+  before.descriptor_flags = ::fcntl(socket, F_GETFD);
+  if (before.descriptor_flags < 0) return failure(last_error());
+  const auto no_delay = int_option(socket, IPPROTO_TCP, TCP_NODELAY);
+  if (!no_delay) return failure(no_delay.error());
+  before.no_delay = *no_delay;
+  const SocketModes wanted{before.status_flags | O_NONBLOCK, before.descriptor_flags | FD_CLOEXEC,
+                           1};
+  if (const auto error = set_modes(socket, wanted)) {
+    set_modes(socket, before);
+    return failure(error);
+  }
+  return before;
+}
+
+std::error_code set_modes(int socket, const SocketModes& modes) {
+  if (::fcntl(socket, F_SETFL, modes.status_flags) != 0) return last_error();
+  if (::fcntl(socket, F_SETFD, modes.descriptor_flags) != 0) return last_error();
+  if (!set_option(socket, IPPROTO_TCP, TCP_NODELAY, modes.no_delay)) return last_error();
   return {};
 }
 

@@ -6,8 +6,8 @@
 #include <system_error>
 
 #include "iwarp/base/result.hpp"
+#include "iwarp/tcp_offload/descriptor.hpp"
 #include "iwarp/tcp_offload/kernel_device.hpp"
-#include "kernel/descriptor.hpp"
 
 /// System calls on sockets that Asio does not make, or not the way this device needs them.
 namespace iwarp::tcp_offload::kernel {
@@ -36,8 +36,19 @@ Result<Descriptor, std::error_code> accept_socket(int listener);
 /// The protocol of a connected TCP socket; an error if it is anything else.
 Result<boost::asio::ip::tcp, std::error_code> connected_protocol(int socket);
 
-/// Sets what every connected socket has: no delay, non-blocking, close-on-exec.
-std::error_code prepare_connected(int socket);
+/// Those modes of a socket that the device sets.
+struct SocketModes {
+  int status_flags = 0;      ///< F_GETFL: blocking or not.
+  int descriptor_flags = 0;  ///< F_GETFD: closed on exec or not.
+  int no_delay = 0;          ///< TCP_NODELAY.
+};
+
+/// Sets what every connected socket has: no delay, non-blocking, close-on-exec. Returns what it had
+/// before; after an error it has that still.
+Result<SocketModes, std::error_code> prepare_connected(int socket);
+
+/// Sets the modes that prepare_connected() returned.
+std::error_code set_modes(int socket, const SocketModes& modes);
 
 /// The two ends of a socket; an endpoint that cannot be told is left empty.
 Endpoint local_endpoint(int socket);

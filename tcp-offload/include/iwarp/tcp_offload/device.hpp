@@ -68,9 +68,10 @@ class Connection {
   virtual std::unique_ptr<Stream> hand_over(ConstBytes already_read) = 0;
 
   /// Gives the connected socket to the caller, who closes it: to leave a connection to its owner
-  /// after a rejection. Non-blocking is left on. -1 if the device has no descriptors or the
-  /// connection is closed. Afterwards this object only waits for its destruction. Precondition: no
-  /// operation is pending.
+  /// after a rejection. A socket that was adopted is as it was before: blocking or not, closed on
+  /// exec or not, with or without TCP_NODELAY; others are non-blocking. -1 if the device has no
+  /// descriptors or the connection is closed. Afterwards this object only waits for its
+  /// destruction. Precondition: no operation is pending.
   virtual int release_native() = 0;
 
   /// The address and port of this end.

@@ -2,14 +2,23 @@
 
 #include <boost/asio/ip/tcp.hpp>
 #include <functional>
+#include <memory>
 #include <optional>
 
 #include "iwarp/verbs/error.hpp"
+#include "iwarp/verbs/streaming_socket.hpp"
 #include "iwarp/verbs/types.hpp"
 
 namespace iwarp::verbs {
 
 using Endpoint = boost::asio::ip::tcp::endpoint;
+
+/// What becomes of a TCP connection whose MPA start-up ends in a rejection. RFC 5044 §7.1.2 (rules
+/// 2 and 3) leaves it open to its user, who mostly has no use for it.
+enum class AfterRejection : std::uint8_t {
+  kClose,
+  kGiveBack,  ///< It is the program's again, in streaming mode.
+};
 
 /// How one side wants to start a connection (RFC 5044 §7.1, RFC 6581 §9).
 struct ConnectOptions {
@@ -21,7 +30,9 @@ struct ConnectOptions {
   bool require_crc = true;    ///< CRC is used if either side requires it.
   bool want_markers = false;  ///< Ask the peer to put markers in what it sends.
   bool rfc7306 = true;  ///< Atomics and Immediate Data; if not, the peer's are unexpected opcodes.
-  bool fall_back = true;  ///< Try revision 1 once if a revision 2 request gets no answer.
+  bool fall_back = true;  ///< Try revision 1 once if a revision 2 request gets no answer. Takes a
+                          ///< new TCP connection: without effect on an adopted one.
+  AfterRejection after_rejection = AfterRejection::kClose;
   std::chrono::milliseconds timeout = std::chrono::seconds(10);  ///< TCP and start-up together.
 };
 
@@ -47,6 +58,9 @@ struct ConnectionEvent {
   Kind kind = Kind::kFailed;
   Error error;          ///< kFailed, kRejected; empty for a graceful kDisconnected.
   ConnectionInfo info;  ///< kEstablished; of kRejected only what the peer stated.
+  /// The TCP connection after a rejection, sent or received, if kGiveBack was asked for and the
+  /// device has descriptors. Whoever takes it out of here owns it; left here it is closed soon.
+  std::shared_ptr<StreamingSocket> socket{};
 };
 using ConnectionHandler = std::function<void(const ConnectionEvent&)>;
 

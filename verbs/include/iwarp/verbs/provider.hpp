@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "iwarp/verbs/connection.hpp"
+#include "iwarp/verbs/diagnosis.hpp"
 #include "iwarp/verbs/error.hpp"
 #include "iwarp/verbs/types.hpp"
 
@@ -96,6 +97,7 @@ struct QpInit {
   QpCapacity capacity;
   Signaling signaling = Signaling::kPerRequest;
   ConnectionHandler on_event;  ///< May be empty.
+  std::string capture;         ///< As in QpOptions.
 };
 
 /// A queue pair. Destruction flushes without completions and closes the connection.
@@ -106,6 +108,9 @@ class Qp {
   virtual Result<void, PostError> post_receive(std::span<const RecvWr> requests) = 0;
   /// Starts a connection; the outcome is a ConnectionEvent.
   virtual Outcome<void> connect(const Endpoint& to, const ConnectOptions& options) = 0;
+  /// The same on a connection that there is already: takes `socket` and is the MPA initiator. After
+  /// a failure at once the socket is the caller's as before.
+  virtual Outcome<void> adopt(StreamingSocket& socket, const ConnectOptions& options) = 0;
   /// Starts a graceful end: what was posted is sent, then FIN. kDisconnected follows.
   virtual void disconnect() = 0;
   /// Ends at once: the TCP connection is reset, all requests are flushed.
@@ -118,7 +123,12 @@ class Qp {
   [[nodiscard]] virtual QpCounters counters() const = 0;
   [[nodiscard]] virtual std::optional<TerminateInfo> terminate_sent() const = 0;
   [[nodiscard]] virtual std::optional<TerminateInfo> terminate_received() const = 0;
+  /// Why the connection is over. A provider that does not know answers with an empty one.
+  [[nodiscard]] virtual Diagnosis diagnosis() const = 0;
 };
+
+/// Gets the TCP connection after a rejection, or why there is none.
+using KeptHandler = std::function<void(Outcome<StreamingSocket>)>;
 
 /// A connection that a peer asked for and nobody has answered. Destroyed unanswered it is rejected.
 class IncomingConnection {
@@ -129,6 +139,10 @@ class IncomingConnection {
   /// Answers yes with `qp`; the outcome is a ConnectionEvent of that queue pair.
   virtual Outcome<void> accept(const std::shared_ptr<Qp>& qp, const ConnectOptions& options) = 0;
   virtual Outcome<void> reject(ConstBytes private_data) = 0;
+  /// Answers no. The handler gets the connection once the answer is with TCP, or an Error if the
+  /// peer has gone, or the answer could not be sent in time; it is called like a ConnectionHandler,
+  /// unless this fails at once.
+  virtual Outcome<void> reject_and_keep(ConstBytes private_data, KeptHandler handler) = 0;
 };
 using IncomingHandler = std::function<void(std::unique_ptr<IncomingConnection>)>;
 
@@ -145,6 +159,23 @@ struct ListenOptions {
   /// Told why a connection was closed that brought no valid request (RFC 5044 §7.1.1); may be
   /// empty. Called as a ConnectionHandler is; it may destroy the listener.
   std::function<void(const Error&)> on_no_request{};
+};
+
+/// How the MPA responder begins on a connection that there is already.
+struct AwaitOptions {
+  /// The last streaming message (RFC 5044 §7.1.3, §7.1.5): what tells the peer that it may send its
+  /// MPA Request. Sent before anything that came is looked at. The initiator has none: what it says
+  /// last its program sends itself, and waits for this.
+  std::vector<std::byte> last_message;
+  std::chrono::milliseconds timeout = std::chrono::seconds(10);  ///< For that and the Request.
+};
+using AwaitHandler = std::function<void(Outcome<std::unique_ptr<IncomingConnection>>)>;
+
+/// The wait for the Request of an adopted connection. Destroyed before its end it closes the
+/// connection, and the handler is not called any more; one that is running runs to its end.
+class RequestWait {
+ public:
+  virtual ~RequestWait() = default;
 };
 
 class Provider {
@@ -176,6 +207,12 @@ class Provider {
   virtual Outcome<std::shared_ptr<Listener>> listen(const Endpoint& at,
                                                     const ListenOptions& options,
                                                     IncomingHandler handler) = 0;
+  /// Takes `socket` and is the MPA responder on it: the handler gets the peer's Request, or an
+  /// Error after which the connection is closed. It is called like a ConnectionHandler, once,
+  /// unless this fails at once: then the socket is the caller's as before.
+  virtual Outcome<std::unique_ptr<RequestWait>> await_request(StreamingSocket& socket,
+                                                              const AwaitOptions& options,
+                                                              AwaitHandler handler) = 0;
   /// Waits for an asynchronous event; none when the time is over.
   virtual std::optional<AsyncEvent> wait_async_event(std::chrono::milliseconds timeout) = 0;
 };

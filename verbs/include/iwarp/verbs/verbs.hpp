@@ -11,6 +11,8 @@
 namespace iwarp::verbs {
 
 using provider::Arm;
+using provider::AwaitOptions;
+using provider::KeptHandler;
 using provider::ListenOptions;
 
 class ProtectionDomain;
@@ -139,6 +141,11 @@ struct QpOptions {
   Signaling signaling = Signaling::kPerRequest;
   ConnectionHandler on_event{};             ///< Besides the blocking calls; may be empty.
   const SharedReceiveQueue* srq = nullptr;  ///< Of the same PD: receives come from there only.
+  /// A directory in which the connection is recorded for Wireshark, from its start-up on; empty:
+  /// nowhere. Where the environment variable IWARP_CAPTURE names a directory, that one takes the
+  /// connections of every queue pair instead. A capture that fails is logged and changes nothing
+  /// else.
+  std::string capture{};
 };
 
 /// One end of an iWARP connection.
@@ -160,6 +167,16 @@ class QueuePair {
   Outcome<ConnectionInfo> connect(const Endpoint& to, const ConnectOptions& options = {});
   /// Starts to connect; the outcome goes to the handler of QpOptions.
   Outcome<void> start_connect(const Endpoint& to, const ConnectOptions& options = {});
+  /// Starts MPA as the initiator on a connection over which the program has spoken another protocol
+  /// (RFC 5044 §7.1.3), and waits for the outcome, at most `options.timeout`. There is no second
+  /// attempt with revision 1. Errors at once, which leave `socket` as it is: EBADF, ENOTSOCK,
+  /// EPROTOTYPE (not TCP), ENOTCONN; EISCONN if the queue pair is not idle; EINVAL for `options`.
+  /// Otherwise `socket` is empty afterwards, unless the peer has rejected and the options say
+  /// kGiveBack: then it is there again, with what was read behind the Reply, and not in the event.
+  Outcome<ConnectionInfo> adopt(StreamingSocket& socket, const ConnectOptions& options = {});
+  /// The same without waiting: the outcome goes to the handler of QpOptions, and after a rejection
+  /// the socket too.
+  Outcome<void> start_adopt(StreamingSocket& socket, const ConnectOptions& options = {});
   /// Ends gracefully: what was posted is sent, then the connection closes.
   void disconnect() { core_->disconnect(); }
   /// Resets the connection; what is posted completes as flushed.
@@ -180,6 +197,10 @@ class QueuePair {
   [[nodiscard]] std::optional<TerminateInfo> terminate_received() const {
     return core_->terminate_received();
   }
+  /// Which side ended the connection, in which layer, why, and with which header; stays after the
+  /// end. The log has it too, as one line when the connection closes: a warning if that was neither
+  /// graceful nor this program's wish.
+  [[nodiscard]] Diagnosis diagnosis() const { return core_->diagnosis(); }
 
  private:
   friend class ProtectionDomain;
@@ -223,15 +244,40 @@ class ConnectionRequest {
   [[nodiscard]] const ConnectionInfo& info() const { return core_->info(); }
   /// Answers yes and waits until the connection is established.
   Outcome<ConnectionInfo> accept(QueuePair& qp, const ConnectOptions& options = {});
-  /// Answers no, with up to 508 octets of private data.
+  /// Answers yes without waiting: the outcome goes to the queue pair's handler. If the peer wants
+  /// more Reads than the device holds, it is rejected, and the queue pair has failed.
+  Outcome<void> start_accept(QueuePair& qp, const ConnectOptions& options = {});
+  /// Answers no, with up to 508 octets of private data; then the TCP connection is closed.
   Outcome<void> reject(ConstBytes private_data = {}) { return core_->reject(private_data); }
+  /// Answers no and returns the TCP connection, in streaming mode again (RFC 5044 §7.1.2 rule 2).
+  /// Waits until the answer is with TCP, ten seconds at most. After an Error it is closed, unless
+  /// nothing was answered (EINVAL for the private data, EALREADY).
+  Outcome<StreamingSocket> reject_and_keep(ConstBytes private_data = {});
+  /// The same without waiting: the handler gets what the other returns.
+  Outcome<void> start_reject_and_keep(ConstBytes private_data, KeptHandler handler) {
+    return core_->reject_and_keep(private_data, std::move(handler));
+  }
 
  private:
   friend class Listener;
+  friend class Device;
   explicit ConnectionRequest(std::unique_ptr<provider::IncomingConnection> core)
       : core_(std::move(core)) {}
 
   std::unique_ptr<provider::IncomingConnection> core_;
+};
+
+/// Gets the Request of an adopted connection, or why there is none.
+using RequestHandler = std::function<void(Outcome<ConnectionRequest>)>;
+
+/// The wait for such a Request. Destroyed before its end it closes the connection, and the handler
+/// is not called any more.
+class RequestWait {
+ private:
+  friend class Device;
+  explicit RequestWait(std::unique_ptr<provider::RequestWait> core) : core_(std::move(core)) {}
+
+  std::unique_ptr<provider::RequestWait> core_;
 };
 
 /// Takes connections at an address.
@@ -266,6 +312,18 @@ class Device {
   Outcome<ProtectionDomain> alloc_pd();
   Outcome<CompletionQueue> create_cq(std::uint32_t depth);
   Outcome<Listener> listen(const Endpoint& at, const ListenOptions& options = {});
+  /// Starts MPA as the responder on a connection over which the program has spoken another protocol
+  /// (RFC 5044 §7.1.3), and waits for the peer's Request. It is answered like a Listener's. Errors
+  /// at once, which leave `socket` as it is: EBADF, ENOTSOCK, EPROTOTYPE (not TCP), ENOTCONN.
+  /// Otherwise `socket` is empty afterwards; after any other error the connection is closed, as RFC
+  /// 5044 §7.1.2 demands: ETIMEDOUT, ECONNRESET, EPROTO for what is no Request.
+  Outcome<ConnectionRequest> await_request(StreamingSocket& socket,
+                                           const AwaitOptions& options = {});
+  /// The same without waiting: the handler gets what the other returns, on a thread of the device,
+  /// which it must not block: it answers by start_accept(), reject() or start_reject_and_keep(), or
+  /// passes the request on.
+  Outcome<RequestWait> start_await_request(StreamingSocket& socket, const AwaitOptions& options,
+                                           RequestHandler handler);
   /// The next asynchronous event; none when the time is over.
   std::optional<AsyncEvent> wait_async_event(std::chrono::milliseconds timeout) {
     return core_->wait_async_event(timeout);

@@ -4,7 +4,7 @@
 
 #include <utility>
 
-namespace iwarp::tcp_offload::kernel {
+namespace iwarp::tcp_offload {
 
 /// Owns a file descriptor and closes it.
 class Descriptor {
@@ -28,4 +28,4 @@ class Descriptor {
   int fd_ = -1;
 };
 
-}  // namespace iwarp::tcp_offload::kernel
+}  // namespace iwarp::tcp_offload

@@ -1,0 +1,110 @@
+#pragma once
+
+#include <fcntl.h>
+#include <gmock/gmock.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cstring>
+#include <filesystem>
+
+#include "verbs/loopback_support.hpp"
+
+/// Sockets that a program hands over after it has used them.
+namespace iwarp::verbs::test {
+
+using Bytes = std::vector<std::byte>;
+
+inline std::size_t open_descriptors() {
+  const std::filesystem::directory_iterator all("/proc/self/fd");
+  return static_cast<std::size_t>(std::distance(begin(all), end(all)));
+}
+
+inline bool is_open(int descriptor) { return ::fcntl(descriptor, F_GETFD) >= 0; }
+
+inline Bytes octets(std::string_view text) {
+  Bytes bytes(text.size());
+  std::memcpy(bytes.data(), text.data(), text.size());
+  return bytes;
+}
+
+inline void send_all(int socket, const Bytes& bytes) {
+  ASSERT_EQ(::send(socket, bytes.data(), bytes.size(), MSG_NOSIGNAL),
+            static_cast<ssize_t>(bytes.size()));
+}
+
+// Exactly `size` octets, or fewer if the stream ends.
+inline Bytes receive_all(int socket, std::size_t size) {
+  Bytes bytes(size);
+  std::size_t have = 0;
+  while (have < size) {
+    const ssize_t n = ::recv(socket, bytes.data() + have, size - have, 0);
+    if (n <= 0) break;
+    have += static_cast<std::size_t>(n);
+  }
+  bytes.resize(have);
+  return bytes;
+}
+
+/// The two ends of a loopback connection, made by plain system calls.
+struct Sockets {
+  Sockets() {
+    const int listener = ::socket(AF_INET, SOCK_STREAM, 0);
+    Endpoint at(boost::asio::ip::address_v4::loopback(), 0);
+    auto size = static_cast<socklen_t>(at.capacity());
+    EXPECT_EQ(::bind(listener, at.data(), static_cast<socklen_t>(at.size())), 0);
+    EXPECT_EQ(::listen(listener, 1), 0);
+    EXPECT_EQ(::getsockname(listener, at.data(), &size), 0);
+    const int connecting = ::socket(AF_INET, SOCK_STREAM, 0);
+    EXPECT_EQ(::connect(connecting, at.data(), static_cast<socklen_t>(at.size())), 0);
+    client = StreamingSocket(connecting);
+    server = StreamingSocket(::accept(listener, nullptr, nullptr));
+    ::close(listener);
+    const timeval patience{30, 0};
+    for (const int socket : {client.descriptor(), server.descriptor()}) {
+      ::setsockopt(socket, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
+    }
+  }
+
+  StreamingSocket client, server;
+};
+
+inline void expect_streaming(int a, int b) {
+  send_all(a, octets("there"));
+  EXPECT_EQ(receive_all(b, 5), octets("there"));
+  send_all(b, octets("back"));
+  EXPECT_EQ(receive_all(a, 4), octets("back"));
+}
+
+inline ConnectOptions giving_back() {
+  ConnectOptions options;
+  options.after_rejection = AfterRejection::kGiveBack;
+  return options;
+}
+
+class AdoptSocket : public testing::Test {
+ protected:
+  // Runs `respond` with the server's end on a thread of its own while the client adopts.
+  template <typename Respond>
+  Outcome<ConnectionInfo> adopt_against(Respond respond, const ConnectOptions& options = {}) {
+    std::thread responder([&] { respond(sockets_.server); });
+    auto outcome = client_qp_.adopt(sockets_.client, options);
+    responder.join();
+    return outcome;
+  }
+  // Answers the Request with what `answer` does.
+  template <typename Answer>
+  auto answering(Answer answer) {
+    return [this, answer](StreamingSocket& socket) {
+      auto request = server_.device.await_request(socket);
+      ASSERT_TRUE(request) << request.error().message;
+      answer(*request);
+    };
+  }
+
+  Side client_, server_;
+  QueuePair client_qp_ = client_.make_qp(), server_qp_ = server_.make_qp();
+  Sockets sockets_;
+};
+
+}  // namespace iwarp::verbs::test

@@ -1,0 +1,76 @@
+#include "soft/diagnose.hpp"
+
+#include <utility>
+
+#include "iwarp/rdmap/describe.hpp"
+#include "iwarp/tcp_offload/log.hpp"
+#include "soft/qp_link.hpp"
+#include "soft/startup_error.hpp"
+
+namespace iwarp::verbs::soft {
+namespace {
+
+EndLayer layer_of(rdmap::Layer layer) {
+  switch (layer) {
+    case rdmap::Layer::kRdmap: return EndLayer::kRdmap;
+    case rdmap::Layer::kDdp: return EndLayer::kDdp;
+    case rdmap::Layer::kLlp: return EndLayer::kMpa;
+  }
+  return EndLayer::kNone;  // a peer may say anything
+}
+
+Diagnosis of_terminate(EndedBy by, const rdmap::Terminate& message, std::string sentence) {
+  return {by,
+          layer_of(message.cause.layer),
+          false,
+          terminate_info(message),
+          std::move(sentence),
+          rdmap::describe_headers(message)};
+}
+
+// What MPA could not live with, as opposed to what befell its TCP connection.
+bool is_mpa(const std::error_code& code) {
+  return code == std::errc::protocol_error || code == std::errc::no_buffer_space ||
+         code == std::errc::invalid_argument;
+}
+
+}  // namespace
+
+Diagnosis abortive_end(EndedBy by, EndLayer layer, std::string sentence) {
+  return {by, layer, false, std::nullopt, std::move(sentence), {}};
+}
+
+Diagnosis graceful_end(EndedBy by, EndLayer layer, std::string sentence) {
+  return {by, layer, true, std::nullopt, std::move(sentence), {}};
+}
+
+Diagnosis fault_found_here(const rdmap::Terminate& message, std::string sentence) {
+  return of_terminate(EndedBy::kStack, message, std::move(sentence));
+}
+
+Diagnosis fault_found_by_peer(const rdmap::Terminate& message) {
+  return of_terminate(EndedBy::kPeerTerminate, message,
+                      std::string("the peer terminated: ") + rdmap::describe(message.cause));
+}
+
+Diagnosis failed_startup(const Error& error) {
+  if (error.code == std::errc::connection_aborted) {
+    return abortive_end(EndedBy::kProgram, EndLayer::kNone, error.message);
+  }
+  if (is_mpa(error.code)) return abortive_end(EndedBy::kStack, EndLayer::kMpa, error.message);
+  return abortive_end(EndedBy::kNetwork, EndLayer::kTcp, error.message);
+}
+
+// The program's own doing is no news to it, nor is what its connect or accept has reported.
+void log_end(const EndOfConnection& end) {
+  const bool began = end.remote.port() != 0;
+  const bool expected = end.why.graceful || end.why.by == EndedBy::kProgram || !began;
+  const auto level = expected ? tcp_offload::LogLevel::kDebug : tcp_offload::LogLevel::kWarn;
+  if (!tcp_offload::logs(level)) return;
+  const std::string between =
+      began ? ", " + to_text(end.local) + " to " + to_text(end.remote) : std::string();
+  tcp_offload::log(
+      level, "queue pair " + std::to_string(end.qp_number) + between + ": " + end.why.to_string());
+}
+
+}  // namespace iwarp::verbs::soft

@@ -1,0 +1,32 @@
+#pragma once
+
+#include <string>
+
+#include "iwarp/rdmap/terminate.hpp"
+#include "iwarp/verbs/connection.hpp"
+#include "iwarp/verbs/diagnosis.hpp"
+
+/// How a queue pair of the software provider puts its end into words.
+namespace iwarp::verbs::soft {
+
+/// An end without a Terminate.
+Diagnosis abortive_end(EndedBy by, EndLayer layer, std::string sentence);
+Diagnosis graceful_end(EndedBy by, EndLayer layer, std::string sentence);
+
+/// A fault that the peer is told of by `message`.
+Diagnosis fault_found_here(const rdmap::Terminate& message, std::string sentence);
+/// A fault that the peer tells of.
+Diagnosis fault_found_by_peer(const rdmap::Terminate& message);
+
+/// A start-up that failed.
+Diagnosis failed_startup(const Error& error);
+
+/// Logs how the connection between these endpoints ended, one line. Not to be called under a lock.
+struct EndOfConnection {
+  std::uint32_t qp_number = 0;
+  Endpoint local, remote;  ///< Unspecified before there was a connection.
+  Diagnosis why;
+};
+void log_end(const EndOfConnection& end);
+
+}  // namespace iwarp::verbs::soft

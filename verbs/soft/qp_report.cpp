@@ -1,0 +1,84 @@
+#include "soft/qp_link.hpp"
+
+/// What a queue pair says of itself.
+namespace iwarp::verbs::soft {
+
+using rdmap::StreamState;
+
+QpState SoftQp::state() const {
+  if (connecting_.load()) return QpState::kConnecting;
+  switch (stream_state()) {
+    case StreamState::kIdle: return QpState::kIdle;
+    case StreamState::kOperational: return QpState::kRts;
+    case StreamState::kClosing: return QpState::kClosing;
+    case StreamState::kTerminating: return QpState::kTerminate;
+    case StreamState::kDraining: {
+      const std::lock_guard lock(state_mutex_);
+      return graceful_ ? QpState::kClosing : QpState::kTerminate;
+    }
+    case StreamState::kClosed: break;
+  }
+  return QpState::kError;
+}
+
+bool SoftQp::drained() const {
+  return stream_state() == StreamState::kClosed && !connecting_.load() &&
+         send_queue_.head() == send_queue_.tail() && receive_queue_.empty() &&
+         receives_over_.load();
+}
+
+rdmap::ReceiveSource& SoftQp::receives() {
+  if (init_.srq) return shared_receives_;
+  return receive_queue_;
+}
+
+int SoftQp::descriptor() const {
+  const Link* link = link_.load();
+  return link == nullptr ? -1 : link->stream.descriptor();
+}
+
+QpCounters SoftQp::counters() const {
+  const Link* link = link_.load();
+  if (link == nullptr) return {};
+  QpCounters counters;
+  counters.sends = link->sends.value();
+  counters.writes = link->writes.value();
+  counters.reads = link->reads_done.value();
+  counters.receives = link->receives.value();
+  counters.immediates = link->immediates.value();
+  counters.atomics = link->atomics.value();
+  counters.peer_writes = link->peer_writes.value();
+  counters.peer_reads = link->peer_reads.value();
+  counters.peer_atomics = link->peer_atomics.value();
+  counters.octets_sent = link->octets_sent.value();
+  counters.octets_received = link->octets_received.value();
+  counters.fpdus_sent = link->fpdus_sent.value();
+  counters.fpdus_received = link->fpdus_received.value();
+  return counters;
+}
+
+std::optional<TerminateInfo> SoftQp::terminate_sent() const {
+  const std::lock_guard lock(state_mutex_);
+  return terminate_sent_;
+}
+
+Diagnosis SoftQp::diagnosis() const {
+  const std::lock_guard lock(state_mutex_);
+  return diagnosis_;
+}
+
+EndOfConnection SoftQp::end_of_connection() const {
+  EndOfConnection end{number(), {}, {}, diagnosis()};
+  if (const Link* link = link_.load(); link != nullptr) {
+    end.local = link->stream.local();
+    end.remote = link->stream.remote();
+  }
+  return end;
+}
+
+std::optional<TerminateInfo> SoftQp::terminate_received() const {
+  const std::lock_guard lock(state_mutex_);
+  return terminate_received_;
+}
+
+}  // namespace iwarp::verbs::soft
