@@ -317,6 +317,8 @@ constexpr InitiatorEvent kEvents[] = {
     InitiatorEvent::kInvalidReply,     InitiatorEvent::kUnsuitableReply,
     InitiatorEvent::kConnectionClosed, InitiatorEvent::kTimeout,
     InitiatorEvent::kLocalError};
+static_assert(std::size(kStates) == static_cast<std::size_t>(InitiatorState::kFailed) + 1);
+static_assert(std::size(kEvents) == static_cast<std::size_t>(InitiatorEvent::kLocalError) + 1);
 
 void cause(Initiator& initiator, InitiatorEvent event) {
   StartupFrame reply = good_reply();

@@ -259,6 +259,8 @@ constexpr ResponderEvent kEvents[] = {
     ResponderEvent::kPrematureOctets, ResponderEvent::kAccept,
     ResponderEvent::kReject,          ResponderEvent::kConnectionClosed,
     ResponderEvent::kTimeout,         ResponderEvent::kLocalError};
+static_assert(std::size(kStates) == static_cast<std::size_t>(ResponderState::kFailed) + 1);
+static_assert(std::size(kEvents) == static_cast<std::size_t>(ResponderEvent::kLocalError) + 1);
 
 void cause(Responder& responder, ResponderEvent event) {
   Bytes request = encoded(peer_to_peer_request());

@@ -17,6 +17,9 @@ constexpr S kStates[] = {S::kIdle,        S::kOperational, S::kClosing,
 constexpr E kEvents[] = {E::kEnterRdmaMode, E::kLocalDisconnect, E::kPeerFin, E::kFault,
                          E::kPeerTerminate, E::kAllSent,         E::kLost};
 
+static_assert(std::size(kStates) == static_cast<std::size_t>(S::kClosed) + 1);
+static_assert(std::size(kEvents) == static_cast<std::size_t>(E::kLost) + 1);
+
 // The whole grid: a row per state, a column per event, in the order of the lists above.
 constexpr StreamTransition kGrid[std::size(kStates)][std::size(kEvents)] = {
     // kIdle

@@ -38,6 +38,14 @@ bool SimHost::is_over(Closing& closing) {
   }
 }
 
+void SimHost::receive_all(soft::SoftQp& qp) {
+  std::uint64_t before = 0;
+  do {
+    before = qp.counters().octets_received;
+    qp.receive();
+  } while (qp.reads() && qp.counters().octets_received != before);
+}
+
 void SimHost::turn() {
   std::vector<std::weak_ptr<soft::SoftQp>> all;
   for (soft::SoftQp* qp : qps_) all.push_back(qp->weak_from_this());
@@ -45,11 +53,7 @@ void SimHost::turn() {
     const auto qp = weak.lock();
     if (!qp) continue;
     qp->transmit();
-    std::uint64_t before = 0;
-    do {
-      before = qp->counters().octets_received;
-      qp->receive();
-    } while (qp->reads() && qp->counters().octets_received != before);
+    if (!deaf) receive_all(*qp);
     qp->check_deadlines();
   }
   while (!tasks_.empty()) {
@@ -67,7 +71,7 @@ void SimHost::turn() {
 // ---- SimEnd ----
 
 SimEnd::SimEnd(tcp_offload::SimNetwork& net, const EndOptions& options, std::uint32_t number)
-    : host(std::make_shared<SimHost>(net)),
+    : host(std::make_shared<SimHost>(net, options.secret)),
       pd(std::make_shared<soft::SoftPd>(ddp::ProtectionDomainId{number})),
       send_cq(std::make_shared<soft::SoftCq>(host, options.cq_depth, 2 * number)),
       recv_cq(std::make_shared<soft::SoftCq>(host, options.cq_depth, 2 * number + 1)),

@@ -13,6 +13,7 @@
 #include "soft/soft_cq.hpp"
 #include "soft/soft_qp.hpp"
 #include "support/guarded_memory.hpp"
+#include "support/random.hpp"
 
 /// Queue pairs over a simulated network: one thread, virtual time, no start-up frames.
 namespace iwarp::verbs::simtest {
@@ -23,11 +24,13 @@ using Clock = std::chrono::steady_clock;
 /// What queue pairs need around them. Nothing happens but in turn().
 class SimHost final : public soft::Host {
  public:
-  explicit SimHost(tcp_offload::SimNetwork& net) : net_(net) {}
+  SimHost(tcp_offload::SimNetwork& net, std::uint64_t secret)
+      : registry(std::make_shared<soft::MemoryRegistry>(secret)), net_(net), secrets_(secret) {}
 
   ddp::StagTable& stags() override { return registry->table(); }
   soft::MemoryRegistry& memory() override { return *registry; }
   [[nodiscard]] Clock::time_point now() const override { return net_.now(); }
+  std::uint32_t secret() override { return secrets_.word32(); }
   void post(std::function<void()> task) override { tasks_.push_back(std::move(task)); }
   void report(AsyncEvent event) override { reports.push_back(std::move(event)); }
   void add(soft::SoftQp& qp) override { qps_.push_back(&qp); }
@@ -56,7 +59,8 @@ class SimHost final : public soft::Host {
   /// thread could do just then.
   std::function<void()> inside_receive, inside_transmit;
 
-  const std::shared_ptr<soft::MemoryRegistry> registry = std::make_shared<soft::MemoryRegistry>();
+  const std::shared_ptr<soft::MemoryRegistry> registry;
+  bool deaf = false;  ///< Does not look at its sockets for what came.
   std::vector<AsyncEvent> reports;
   std::ptrdiff_t tails = 0;
   std::ptrdiff_t most_tails = std::ptrdiff_t{1} << 24;
@@ -68,8 +72,10 @@ class SimHost final : public soft::Host {
     Clock::time_point until;
   };
   static bool is_over(Closing& closing);
+  static void receive_all(soft::SoftQp& qp);
 
   tcp_offload::SimNetwork& net_;
+  iwarp::test::Random secrets_;
   std::vector<soft::SoftQp*> qps_;
   std::deque<std::function<void()>> tasks_;
   std::deque<Closing> closing_;
@@ -98,6 +104,7 @@ struct EndOptions {
   soft::QpTimeouts timeouts{};
   std::optional<provider::SrqOptions> srq{};
   bool rfc7306 = true;
+  std::uint64_t secret = 1;  ///< STags depend on it.
 };
 
 /// One end: a host, its queues and one queue pair.

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <functional>
 #include <memory>
+#include <random>
 #include <vector>
 
 #include "iwarp/ddp/stag_table.hpp"
@@ -33,6 +34,8 @@ class Host {
   virtual ddp::StagTable& stags() = 0;
   virtual MemoryRegistry& memory() = 0;
   virtual std::chrono::steady_clock::time_point now() const = 0;
+  /// A number that no peer can guess.
+  virtual std::uint32_t secret() { return std::random_device{}(); }
   /// Runs `task` soon, without any lock held, one after the other.
   virtual void post(std::function<void()> task) = 0;
   virtual void report(AsyncEvent event) = 0;

@@ -5,7 +5,7 @@
 namespace iwarp::verbs::soft {
 namespace {
 
-std::uint64_t secret() {
+std::uint64_t random_secret() {
   std::random_device device;
   return std::uint64_t{device()} << 32U | device();
 }
@@ -26,7 +26,9 @@ ddp::Rights rights_of(Access access) {
   return rights;
 }
 
-MemoryRegistry::MemoryRegistry() : random_(secret()), table_(secret()) {}
+MemoryRegistry::MemoryRegistry() : random_(random_secret()), table_(random_secret()) {}
+
+MemoryRegistry::MemoryRegistry(std::uint64_t secret) : random_(secret), table_(secret) {}
 
 std::optional<std::uint32_t> MemoryRegistry::take_slot() {
   // A slot rests for a while before it is used again, so that an old STag stays dead.

@@ -33,6 +33,8 @@ enum class Reserved : std::uint8_t { kWindow1, kWindow2, kFastRegion };
 class MemoryRegistry {
  public:
   MemoryRegistry();
+  /// With STags that depend on `secret` alone: for simulations that are to be repeated.
+  explicit MemoryRegistry(std::uint64_t secret);
 
   [[nodiscard]] ddp::StagTable& table() { return table_; }
   /// Registers a buffer; nothing if every slot is taken.

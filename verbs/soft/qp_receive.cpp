@@ -242,7 +242,7 @@ void SoftQp::end_of_input(bool inside_fpdu) {
   }
   explain(graceful_end(EndedBy::kPeerFin, EndLayer::kTcp, "the peer closed the connection"));
   want_transmit_.store(true);
-  apply(StreamEvent::kPeerFin);
+  apply(StreamEvent::kPeerFin, rdmap::StreamState::kOperational);  // later: end_draining()
 }
 
 // Keeps the octets of an unfinished FPDU with the queue pair: the staging buffer is the thread's.

@@ -1,5 +1,3 @@
-#include <random>
-
 #include "soft/adopt.hpp"
 #include "soft/qp_link.hpp"
 
@@ -91,7 +89,7 @@ void SoftQp::enter_rdma_mode(RdmaMode mode) {
   const bool waits = awaits_rtr(mode);
   const std::size_t hidden = mode.already_read;
   ConnectionEvent established{ConnectionEvent::Kind::kEstablished, {}, mode.info};
-  auto link = std::make_unique<Link>(*this, std::move(mode), std::random_device{}());
+  auto link = std::make_unique<Link>(*this, std::move(mode), init_.host->secret());
   hold_.store(responder);
   {
     const std::lock_guard lock(state_mutex_);

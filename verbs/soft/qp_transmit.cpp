@@ -77,6 +77,15 @@ void SoftQp::transmit_some() {
   const StreamState state = stream_state();
   const bool ending = state == StreamState::kClosing || state == StreamState::kTerminating;
   if (ending && nothing_left_to_send()) apply(StreamEvent::kAllSent, state);
+  end_draining();
+}
+
+// Both halves have ended. Before the stream is over, a device that does not copy is done with the
+// program's memory, too: nobody would look after it any more.
+void SoftQp::end_draining() {
+  const Link& link = *link_.load();
+  if (!input_ended_.load() || link.stream.released() < link.accepted) return;
+  apply(StreamEvent::kPeerFin, StreamState::kDraining);
 }
 
 void SoftQp::send_all() {
@@ -279,7 +288,7 @@ void SoftQp::retire() {
   Link& link = *link_.load();
   const std::uint64_t released = link.stream.released();
   link.let_go(released);
-  while (issued(send_queue_.head())) {
+  while (!failing_ && issued(send_queue_.head())) {
     const rdmap::Request& request = send_queue_.at(send_queue_.head());
     if (rdmap::awaits_response(request.operation)) {
       const std::uint32_t ahead = link.reads.finished() - request.read_index;
@@ -301,6 +310,7 @@ void SoftQp::complete_head(Status status) {
   completion.byte_length = request.length;
   const bool report = request.report || status != Status::kSuccess;
   if (status == Status::kSuccess) link_.load()->count(request.operation);
+  failing_ = failing_ || status != Status::kSuccess;
   send_queue_.retire();
   if (report && !init_.send_cq->push(completion)) lost("the send completion queue overran");
 }
@@ -338,6 +348,8 @@ bool SoftQp::nothing_left_to_send() {
     return !ordered_terminate_ && (!link.transmitter.terminating() || cursor.terminated);
   }
   if (!input_ended_.load() && send_queue_.head() != send_queue_.tail()) return false;
+  // Behind the FIN requests are flushed; those that have left are not to be.
+  if (link.stream.released() < link.accepted) return false;
   // With the peer's half ended no response will come: what waits for one never leaves.
   const bool more = link.transmitter.next(mpa::kMinMulpdu).has_value();
   link.transmitter.rewind(cursor);

@@ -72,7 +72,6 @@ void SoftQp::enter(StreamState state) {
     case StreamState::kDraining:
       set_deadline(init_.timeouts.draining);
       want_transmit_.store(true);
-      if (input_ended_.load()) apply(StreamEvent::kPeerFin);
       return;
     case StreamState::kClosed:
       clear_deadline();

@@ -212,6 +212,7 @@ class SoftQp final : public provider::Qp,
   };
   [[nodiscard]] bool issued(std::uint32_t position) const;
   [[nodiscard]] bool nothing_left_to_send();
+  void end_draining();
 
   Init init_;
   rdmap::SendQueue send_queue_;
@@ -248,6 +249,7 @@ class SoftQp final : public provider::Qp,
   std::atomic<Clock::rep> half_fpdu_deadline_{0};
   std::atomic<std::uint32_t> failed_read_{0};  // index + 1 of the Read that ended the stream
   std::atomic<Status> failed_read_status_{Status::kRemoteAccessError};
+  bool failing_ = false;  // a request has failed, and nothing behind it succeeds; under tx_
   std::optional<BadRequest> bad_request_;  // cannot be sent or performed; under tx_
 };
 

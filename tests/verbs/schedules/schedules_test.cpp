@@ -1,0 +1,33 @@
+#include <gtest/gtest.h>
+
+#include <sstream>
+
+#include "verbs/schedules/schedule.hpp"
+
+namespace iwarp::verbs::simtest::schedules {
+namespace {
+
+#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
+constexpr std::uint64_t kSchedules = 2'000;
+#else
+constexpr std::uint64_t kSchedules = 20'000;
+#endif
+
+// scripts/soak runs a million.
+TEST(Schedules, ViolateNothing) {
+  std::ostringstream report;
+  EXPECT_TRUE(run_schedules(1, kSchedules, 1, report)) << report.str();
+}
+
+TEST(Schedules, AreTheSameForTheSameSeed) {
+  for (std::uint64_t seed = 1; seed <= 100; ++seed) {
+    std::ostringstream once;
+    std::ostringstream again;
+    run_schedule(seed, &once);
+    run_schedule(seed, &again);
+    ASSERT_EQ(once.str(), again.str()) << "seed " << seed;
+  }
+}
+
+}  // namespace
+}  // namespace iwarp::verbs::simtest::schedules

@@ -1,0 +1,67 @@
+#pragma once
+
+#include <iosfwd>
+
+#include "support/random.hpp"
+#include "verbs/sim_harness.hpp"
+
+/// Seeded schedules: what two queue pairs do, over which network, and what goes wrong meanwhile.
+namespace iwarp::verbs::simtest::schedules {
+
+using iwarp::test::Random;
+
+enum class Side : std::uint8_t { kClient, kServer };
+inline constexpr Side kSides[] = {Side::kClient, Side::kServer};
+constexpr Side other(Side side) { return side == Side::kClient ? Side::kServer : Side::kClient; }
+/// Of its queue pair.
+constexpr std::uint32_t number_of(Side side) { return side == Side::kClient ? 1 : 2; }
+constexpr const char* name_of(Side side) { return side == Side::kClient ? "client" : "server"; }
+
+/// What disturbs a schedule. The first two leave everything to be done.
+enum class Trouble : std::uint8_t {
+  kNone,
+  kHiccup,          ///< The network, or one end, stands still for a second.
+  kDisconnect,      ///< One end has had enough in the middle.
+  kBadRequest,      ///< One request names what it may not.
+  kStarvation,      ///< One end posts fewer receives than will be needed.
+  kDeregistration,  ///< One end takes a region away.
+  kCorruption,
+  kReset,
+  kStall,  ///< For longer than any time-out.
+  kFinInsideFpdu,
+  kDeafness,  ///< One end stops reading for good.
+  kAbort,
+  kDestruction,
+};
+inline constexpr std::uint32_t kTroubles = 13;
+const char* name_of(Trouble trouble);
+
+/// The frame of one schedule.
+struct Setting {
+  PairOptions pair;
+  Trouble trouble = Trouble::kNone;
+  Side at = Side::kClient;    ///< Whose trouble it is, or who sends the octets that suffer.
+  std::uint64_t offset = 0;   ///< Of the octet where the network fails.
+  std::uint64_t steps = 0;    ///< When a local act happens.
+  bool copies = true;         ///< The device has copied what it accepts at once.
+  std::uint32_t length = 0;   ///< Of the program, about.
+  std::uint32_t longest = 0;  ///< Message, in octets.
+  std::uint32_t pace = 1;     ///< Somebody posts something at every so many steps.
+  bool intrudes = false;      ///< Acts, too, while a half of the queue pair is at work.
+
+  /// Whether everything has to be done, and everybody to part in peace.
+  [[nodiscard]] bool clean() const {
+    return trouble == Trouble::kNone || trouble == Trouble::kHiccup;
+  }
+  /// Whether both ends still say farewell properly, and nothing gets lost on the way.
+  [[nodiscard]] bool orderly() const { return trouble <= Trouble::kDeregistration; }
+  /// Whether a change on the way may pass for something that was sent.
+  [[nodiscard]] bool deceptive() const {
+    return trouble == Trouble::kCorruption && pair.crc == mpa::Crc::kOff;
+  }
+};
+
+Setting draw_setting(Random& random);
+std::ostream& operator<<(std::ostream& out, const Setting& setting);
+
+}  // namespace iwarp::verbs::simtest::schedules
