@@ -1,4 +1,6 @@
 // Runs seeded schedules of two queue pairs over a simulated network, and judges each.
+#include <spdlog/spdlog.h>
+
 #include <charconv>
 #include <chrono>
 #include <cstring>
@@ -70,6 +72,7 @@ bool run_all(const Options& options) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  spdlog::set_level(spdlog::level::off);
   const auto options = parse(argc, argv);
   if (!options) {
     std::cerr << kUsage;

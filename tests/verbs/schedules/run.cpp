@@ -59,7 +59,7 @@ void Run::part_in_peace() {
   for (const Side side : kSides) {
     if (!end(side).qp || (who != 2 && who != index_of(side))) continue;
     tell(name_of(side), " disconnects");
-    end(side).qp->disconnect();
+    disconnect(side);
   }
 }
 
@@ -177,10 +177,15 @@ void Run::act() {
 void Run::act_for_program(SimEnd& own) {
   const auto say = [this, &own] {
     tell(name_of(setting_.at), ": ", name_of(setting_.trouble));
-    setting_.trouble == Trouble::kAbort ? own.qp->abort() : own.qp->disconnect();
+    setting_.trouble == Trouble::kAbort ? own.qp->abort() : disconnect(setting_.at);
   };
   if (!setting_.intrudes) return say();
   (random_.one_in(2) ? own.host->inside_transmit : own.host->inside_receive) = say;
+}
+
+void Run::disconnect(Side side) {
+  progress(side).parted = true;
+  end(side).qp->disconnect();
 }
 
 void Run::hiccup() {
@@ -265,9 +270,15 @@ std::size_t Run::post_batch(Side side, std::size_t count) {
     operation.request.registration = &operation.registration;
     batch.push_back(operation.request);
   }
+  const bool parted = record_.of(side).parted;  // and not by what intrudes on the post
   posting_ = true;
   const auto done = end(side).qp->post_send(batch);
   posting_ = false;
+  if (parted) {  // RFC 5041 §6.2.1
+    const bool right = !done && done.error().code == std::errc::not_connected;
+    if (!right) violated("a request was taken behind the end that was asked for");
+    return 0;
+  }
   if (!done && done.error().code != std::errc::not_enough_memory) {
     refused(side, done.error());
   }

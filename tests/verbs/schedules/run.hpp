@@ -19,6 +19,7 @@ class Run {
   void act();
   void intrude(Side side);
   void act_for_program(SimEnd& own);
+  void disconnect(Side side);
   void hiccup();
   void deregister();
   void do_work();

@@ -1,4 +1,5 @@
 #include <gtest/gtest.h>
+#include <spdlog/spdlog.h>
 
 #include <sstream>
 
@@ -13,13 +14,19 @@ constexpr std::uint64_t kSchedules = 2'000;
 constexpr std::uint64_t kSchedules = 20'000;
 #endif
 
+class Schedules : public testing::Test {
+ protected:
+  void SetUp() override { spdlog::set_level(spdlog::level::off); }
+  void TearDown() override { spdlog::set_level(spdlog::level::info); }
+};
+
 // scripts/soak runs a million.
-TEST(Schedules, ViolateNothing) {
+TEST_F(Schedules, ViolateNothing) {
   std::ostringstream report;
   EXPECT_TRUE(run_schedules(1, kSchedules, 1, report)) << report.str();
 }
 
-TEST(Schedules, AreTheSameForTheSameSeed) {
+TEST_F(Schedules, AreTheSameForTheSameSeed) {
   for (std::uint64_t seed = 1; seed <= 100; ++seed) {
     std::ostringstream once;
     std::ostringstream again;
