@@ -130,24 +130,31 @@ Ulpdu PeerMessages::terminate(Input& input) {
   return untagged(input, Opcode::kTerminate, some_payload(input));
 }
 
-void PeerMessages::follow(ConstBytes ulpdu) {
+bool PeerMessages::follow_tagged(const ddp::TaggedSegment& segment) {
+  const auto opcode = rdmap::decode_control(segment.header.rsvd_ulp).opcode;
+  if (opcode != static_cast<std::uint8_t>(Opcode::kReadResponse)) return true;
+  const bool in_order = segment.payload.empty() || segment.header.to.value() == response_at_;
+  response_at_ += static_cast<std::uint32_t>(segment.payload.size());
+  if (segment.header.last == ddp::Last::kNo) return in_order;
+  response_at_ = 0;
+  answered();
+  return in_order;
+}
+
+bool PeerMessages::follow(ConstBytes ulpdu) {
   const auto parsed = ddp::parse(ulpdu);
-  if (!parsed) return;
-  if (const auto* segment = std::get_if<ddp::TaggedSegment>(&*parsed)) {
-    const auto opcode = rdmap::decode_control(segment->header.rsvd_ulp).opcode;
-    if (opcode != static_cast<std::uint8_t>(Opcode::kReadResponse)) return;
-    response_at_ += static_cast<std::uint32_t>(segment->payload.size());
-    if (segment->header.last == ddp::Last::kNo) return;
-    response_at_ = 0;
-    return answered();
-  }
+  if (!parsed) return false;
+  if (const auto* tagged = std::get_if<ddp::TaggedSegment>(&*parsed)) return follow_tagged(*tagged);
   const auto& segment = std::get<ddp::UntaggedSegment>(*parsed);
-  if (segment.header.qn.value() >= queues_.size()) return;
+  if (segment.header.qn.value() >= queues_.size()) return false;
   QueueState& queue = queues_.at(segment.header.qn.value());
+  const bool in_order =
+      segment.header.msn.value() == queue.msn && segment.header.mo.value() == queue.mo;
   queue.mo += static_cast<std::uint32_t>(segment.payload.size());
-  if (segment.header.last == ddp::Last::kNo) return;
+  if (segment.header.last == ddp::Last::kNo) return in_order;
   queue = {queue.msn + 1, 0};
   if (segment.header.qn == rdmap::kAtomicResponseQueueNumber) answered();
+  return in_order;
 }
 
 }  // namespace iwarp::fuzz

@@ -24,8 +24,9 @@ class PeerMessages {
   Ulpdu response(Input& input);
   Ulpdu terminate(Input& input);
 
-  /// A ULPDU has been sent, and taken as far as the peer knows: the next one follows it.
-  void follow(ConstBytes ulpdu);
+  /// A ULPDU has been sent, and taken as far as the peer knows: the next one follows it. Whether it
+  /// was the one that was due.
+  bool follow(ConstBytes ulpdu);
 
  protected:
   /// The request whose response this peer owes.
@@ -48,6 +49,7 @@ class PeerMessages {
   };
   Ulpdu untagged(Input& input, rdmap::Opcode opcode, ConstBytes payload, Stag invalidate = {});
   Ulpdu atomic_response(Input& input, Stag id);
+  bool follow_tagged(const ddp::TaggedSegment& segment);
 
   std::array<QueueState, rdmap::kQueueCount> queues_{};
   std::uint32_t response_at_ = 0;  // octets of the Read Response that is due

@@ -154,20 +154,27 @@ void ReceiverWorld::deliver(ConstBytes ulpdu) {
 }
 
 void ReceiverWorld::check_event(const rdmap::Event& event, ConstBytes ulpdu) {
-  const auto parsed = ddp::parse(ulpdu);
-  require(parsed.has_value(), "what is accepted is a segment");
-  follow(ulpdu);
+  require(follow(ulpdu), "only the segment that is due is taken");
+  if (std::holds_alternative<rdmap::ReadRequestDelivered>(event)) {
+    check_read(endpoint_.responses.at(endpoint_.responses.tail() - 1).read);
+  }
   const auto* delivered = std::get_if<rdmap::SendDelivered>(&event);
-  if (delivered == nullptr && !std::holds_alternative<rdmap::ReadyToReceive>(event)) return;
-  const auto* segment = std::get_if<ddp::UntaggedSegment>(&*parsed);
-  require(segment != nullptr && segment->header.msn.value() == next_msn_++,
-          "messages are delivered in order");
   if (delivered == nullptr) return;
   const std::size_t taken = endpoint_.receives.taken();
   require(taken != 0 && delivered->cookie == taken - 1, "a Send is delivered where it was placed");
   require(delivered->immediate ||
               delivered->length <= ddp::total_length(endpoint_.receives.sges(taken - 1)),
           "a Send fits its receive");
+  const auto ended = delivered->invalidated;
+  require(!ended || *ended == endable_.stag || *ended == window_,
+          "a peer ends only what is its to end");
+}
+
+void ReceiverWorld::check_read(const rdmap::ReadRequest& request) {
+  const std::uint64_t at = request.source_to.value() - exposed_.base.value();
+  const bool open = request.source_stag == exposed_.stag || request.source_stag == readable_.stag;
+  require(request.size == 0 || (open && at <= kSize && request.size <= kSize - at),
+          "a peer reads only what it was given");
 }
 
 void ReceiverWorld::finish() {

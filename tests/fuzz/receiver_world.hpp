@@ -43,6 +43,7 @@ class ReceiverWorld : public PeerMessages {
   void add_list(std::span<const ddp::Sge> list, std::vector<Range>& ranges);
   void check_changes(const Memory& before, const std::vector<Range>& allowed);
   void check_event(const rdmap::Event& event, ConstBytes ulpdu);
+  void check_read(const rdmap::ReadRequest& request);
 
   void post_receive(Input& input);
   void post_request(Input& input);
@@ -51,7 +52,6 @@ class ReceiverWorld : public PeerMessages {
   Endpoint endpoint_;
   Region &exposed_, &readable_, &writable_, &atomic_, &inbox_, &sink_, &shut_, &foreign_, &endable_;
   Stag window_;
-  std::uint32_t next_msn_ = 1;  // of the Sends
   bool ended_ = false;
   bool terminate_left_ = false;
 };
