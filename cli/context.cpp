@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "iwarp/verbs/log.hpp"
+
 namespace iwarp::cli {
 
 std::string printable(const std::string& text) {
@@ -23,15 +25,13 @@ void print_error(const std::string& sentence) {
 
 void configure_log(const std::string& level, StackWarnings stack) {
   static const auto program = spdlog::stderr_color_mt("iwarp-program");
-  // The name by which the stack looks for its logger.
   static const auto below = std::make_shared<spdlog::logger>("iwarp", program->sinks().front());
   program->set_pattern("%Y-%m-%d %H:%M:%S.%e %^%l%$ %v");
   program->set_level(spdlog::level::from_str(level));
   const bool hidden = stack == StackWarnings::kHidden && program->level() == spdlog::level::warn;
   below->set_level(hidden ? spdlog::level::err : program->level());
   spdlog::set_default_logger(program);
-  spdlog::drop(below->name());
-  spdlog::register_logger(below);
+  verbs::set_logger(below);
 }
 
 }  // namespace iwarp::cli

@@ -136,19 +136,26 @@ bool StagTable::idle(std::uint32_t slot) const {
   return entry == nullptr || entry->pins.load() == 0;
 }
 
+// Pins a buffer for what is asked of the whole of it.
+std::optional<Error> StagTable::pin_slot(Pin& held, Stag stag, const Accessor& by,
+                                         Rights wanted) const {
+  Slot* entry = find(slot_of(stag));
+  if (entry == nullptr || stag.value() == kNoStag) return Error::kInvalidStag;
+  entry->pins.fetch_add(1);
+  held.slot_ = entry;
+  if (entry->stag.load() != stag.value()) return Error::kInvalidStag;
+  const TaggedBuffer& buffer = entry->buffer;
+  if (buffer.pd != by.pd) return Error::kStagNotAssociated;
+  if (buffer.stream != kAnyStream && buffer.stream != by.stream) return Error::kStagNotAssociated;
+  if (!includes(buffer.rights, wanted)) return Error::kAccessViolation;
+  return std::nullopt;
+}
+
 Result<StagTable::Pin, Error> StagTable::pin(Stag stag, const Accessor& by, Rights wanted,
                                              TaggedOffset to, std::uint64_t length) const {
-  Slot* entry = find(slot_of(stag));
-  if (entry == nullptr || stag.value() == kNoStag) return failure(Error::kInvalidStag);
-  entry->pins.fetch_add(1);
-  Pin held(entry, nullptr);
-  if (entry->stag.load() != stag.value()) return failure(Error::kInvalidStag);
-  const TaggedBuffer& buffer = entry->buffer;
-  if (buffer.pd != by.pd) return failure(Error::kStagNotAssociated);
-  if (buffer.stream != kAnyStream && buffer.stream != by.stream) {
-    return failure(Error::kStagNotAssociated);
-  }
-  if (!includes(buffer.rights, wanted)) return failure(Error::kAccessViolation);
+  Pin held;
+  if (const auto error = pin_slot(held, stag, by, wanted)) return failure(*error);
+  const TaggedBuffer& buffer = held.slot_->buffer;
   if (to.value() + length < to.value()) return failure(Error::kTaggedOffsetWrap);
   const std::uint64_t from_base = to.value() - buffer.base.value();
   if (to < buffer.base || from_base > buffer.length || length > buffer.length - from_base) {
@@ -171,8 +178,9 @@ bool StagTable::pin_parent(Pin& held, Stag parent) const {
 
 Result<void, Error> StagTable::invalidate_for_peer(Stag stag, const Accessor& by) {
   {
-    const auto held = pin(stag, by, Rights::kRemoteInvalidate, TaggedOffset{0}, 0);
-    if (!held && held.error() != Error::kBoundsViolation) return failure(held.error());
+    Pin held;
+    const auto error = pin_slot(held, stag, by, Rights::kRemoteInvalidate);
+    if (error) return failure(*error);
   }
   // Somebody else may have ended it since: then there is nothing left to invalidate.
   if (!disable(stag)) return failure(Error::kInvalidStag);

@@ -1,41 +1,49 @@
 #include "iwarp/tcp_offload/log.hpp"
 
+#include <spdlog/logger.h>
 #include <spdlog/sinks/stdout_color_sinks.h>
-#include <spdlog/spdlog.h>
 
-#include <memory>
 #include <mutex>
+#include <utility>
 
 namespace iwarp::tcp_offload {
 namespace {
 
-constexpr const char* kName = "iwarp";
+struct Current {
+  std::mutex mutex;
+  std::shared_ptr<spdlog::logger> logger;
+};
+
+// Never destroyed, unlike spdlog's registry: threads may outlive what is.
+Current& current() {
+  static auto& only = *new Current;
+  return only;
+}
 
 spdlog::level::level_enum level_of(LogLevel level) {
   return level == LogLevel::kWarn ? spdlog::level::warn : spdlog::level::debug;
 }
 
-// Looked up each time: a program may register its own at any moment.
 std::shared_ptr<spdlog::logger> logger() {
-  static std::mutex mutex;
-  const std::lock_guard lock(mutex);
-  if (auto known = spdlog::get(kName)) return known;
-  try {
-    return spdlog::stderr_color_mt(kName);
-  } catch (const spdlog::spdlog_ex&) {  // the program has registered one just now
-    return spdlog::get(kName);
+  Current& now = current();
+  const std::lock_guard lock(now.mutex);
+  if (!now.logger) {
+    auto sink = std::make_shared<spdlog::sinks::stderr_color_sink_mt>();
+    now.logger = std::make_shared<spdlog::logger>("iwarp", std::move(sink));
   }
+  return now.logger;
 }
 
 }  // namespace
 
-void log(LogLevel level, std::string_view line) {
-  if (const auto to = logger()) to->log(level_of(level), "{}", line);
+void set_logger(std::shared_ptr<spdlog::logger> logger) {
+  Current& now = current();
+  const std::lock_guard lock(now.mutex);
+  now.logger.swap(logger);
 }
 
-bool logs(LogLevel level) {
-  const auto to = logger();
-  return to != nullptr && to->should_log(level_of(level));
-}
+void log(LogLevel level, std::string_view line) { logger()->log(level_of(level), "{}", line); }
+
+bool logs(LogLevel level) { return logger()->should_log(level_of(level)); }
 
 }  // namespace iwarp::tcp_offload

@@ -87,6 +87,22 @@ TEST_F(StagWindow, EndsWithTheBufferThatItIsAWindowOn) {
   EXPECT_EQ(pin(window).error(), Error::kInvalidStag);
 }
 
+// Its owner, or the peer, sets it free for another binding; where its Tagged Offsets begin does not
+// matter.
+TEST_F(StagWindow, OnABufferThatHasEndedCanBeInvalidated) {
+  for (const std::uint64_t base : {0U, 4096U}) {
+    const Stag parent = table_.enable(1, 5, buffer());
+    const Stag window = table_.reserve(2, 6);
+    TaggedBuffer part = buffer(parent);
+    part.base = TaggedOffset{base};
+    ASSERT_EQ(table_.activate(window, part), Activation::kDone);
+    table_.disable(parent);
+    EXPECT_TRUE(table_.invalidate_for_peer(window, kPd)) << "from " << base;
+    EXPECT_EQ(table_.activate(with_key(window, 7), part), Activation::kDone);
+    table_.disable(with_key(window, 7));
+  }
+}
+
 TEST_F(StagWindow, HoldsTheBufferInPlaceThatItIsAWindowOn) {
   const Stag parent = table_.enable(1, 5, buffer());
   const Stag window = table_.reserve(2, 6);

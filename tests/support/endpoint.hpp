@@ -41,6 +41,7 @@ class PostedReceives : public rdmap::ReceiveSource {
     const Posted& next = posted_[taken_++];
     return rdmap::ReceiveBuffer{next.cookie, next.sges, ddp::total_length(next.sges)};
   }
+  [[nodiscard]] std::size_t posted() const { return posted_.size(); }
   [[nodiscard]] std::size_t taken() const { return taken_; }
   [[nodiscard]] const std::vector<ddp::Sge>& sges(std::size_t n) const { return posted_[n].sges; }
 

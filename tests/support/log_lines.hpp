@@ -9,18 +9,19 @@
 #include <string>
 #include <vector>
 
+#include "iwarp/tcp_offload/log.hpp"
+
 namespace iwarp::test {
 
 /// Collects what the stack logs, from its construction to its destruction, as "level text".
 class LogLines {
  public:
   LogLines() {
-    spdlog::drop(kName);
-    auto logger = std::make_shared<spdlog::logger>(kName, sink_);
+    auto logger = std::make_shared<spdlog::logger>("iwarp", sink_);
     logger->set_level(spdlog::level::trace);
-    spdlog::register_logger(std::move(logger));
+    tcp_offload::set_logger(std::move(logger));
   }
-  ~LogLines() { spdlog::drop(kName); }
+  ~LogLines() { tcp_offload::set_logger(nullptr); }
   LogLines(const LogLines&) = delete;
   LogLines& operator=(const LogLines&) = delete;
 
@@ -35,8 +36,6 @@ class LogLines {
   }
 
  private:
-  static constexpr const char* kName = "iwarp";
-
   class Sink final : public spdlog::sinks::base_sink<std::mutex> {
    public:
     std::vector<std::string> all() {

@@ -69,7 +69,8 @@ class Reader {
     while (!into.empty()) {
       const iovec& piece = pieces_.front();
       const std::size_t n = std::min(piece.iov_len - used_, into.size());
-      std::memcpy(into.data(), static_cast<const std::byte*>(piece.iov_base) + used_, n);
+      if (n != 0)
+        std::memcpy(into.data(), static_cast<const std::byte*>(piece.iov_base) + used_, n);
       into = into.subspan(n);
       used_ += n;
       if (used_ < piece.iov_len) continue;

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <utility>
 
 #include "iwarp/base/bytes.hpp"
@@ -95,7 +96,6 @@ class StagTable {
 
    private:
     friend class StagTable;
-    Pin(Slot* slot, std::byte* memory) : slot_(slot), memory_(memory) {}
     Slot* slot_ = nullptr;
     Slot* parent_ = nullptr;
     std::byte* memory_ = nullptr;
@@ -130,8 +130,9 @@ class StagTable {
   Result<Pin, Error> pin(Stag stag, const Accessor& by, Rights wanted, TaggedOffset to,
                          std::uint64_t length) const;
 
-  /// Ends an STag on behalf of the peer of a stream (RFC 5040 §5.3). Errors: kInvalidStag,
-  /// kStagNotAssociated, kAccessViolation (not open to remote invalidation).
+  /// Ends an STag on behalf of the peer of a stream (RFC 5040 §5.3); also a window whose parent has
+  /// ended. Errors: kInvalidStag, kStagNotAssociated, kAccessViolation (not open to remote
+  /// invalidation).
   Result<void, Error> invalidate_for_peer(Stag stag, const Accessor& by);
 
  private:
@@ -141,6 +142,7 @@ class StagTable {
   [[nodiscard]] Slot* find(std::uint32_t slot) const;
   Slot& make(std::uint32_t slot);
   [[nodiscard]] std::uint32_t index_of(const Slot& entry, std::uint32_t slot) const;
+  std::optional<Error> pin_slot(Pin& held, Stag stag, const Accessor& by, Rights wanted) const;
   bool pin_parent(Pin& held, Stag parent) const;
   [[nodiscard]] std::uint32_t scramble(std::uint32_t value) const;
   [[nodiscard]] std::uint32_t unscramble(std::uint32_t value) const;
