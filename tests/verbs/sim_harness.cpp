@@ -52,7 +52,7 @@ void SimHost::turn() {
   for (const auto& weak : all) {
     const auto qp = weak.lock();
     if (!qp) continue;
-    qp->transmit();
+    if (!sends_when_asked || qp->blocked()) qp->transmit();
     if (!deaf) receive_all(*qp);
     qp->check_deadlines();
   }

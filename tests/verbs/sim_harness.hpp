@@ -61,6 +61,9 @@ class SimHost final : public soft::Host {
 
   const std::shared_ptr<soft::MemoryRegistry> registry;
   bool deaf = false;  ///< Does not look at its sockets for what came.
+  /// Sends only for a queue pair whose socket was full, as the engine does; otherwise at each turn:
+  /// a device that does not copy tells nobody when it releases memory.
+  bool sends_when_asked = false;
   std::vector<AsyncEvent> reports;
   std::ptrdiff_t tails = 0;
   std::ptrdiff_t most_tails = std::ptrdiff_t{1} << 24;

@@ -27,6 +27,7 @@ Run::Run(std::uint64_t seed, std::ostream* trace)
 
 std::vector<std::string> Run::go() {
   if (trace_ != nullptr) *trace_ << setting_;
+  for (const Side side : kSides) end(side).host->sends_when_asked = setting_.copies;
   plan_network_fault();
   do_work();
   part_in_peace();
@@ -71,6 +72,9 @@ void Run::wait_for_end() {
       },
       60s);
   if (!over) violated("does not end");
+  for (const Side side : kSides) {
+    end(side).host->inside_receive = end(side).host->inside_transmit = nullptr;
+  }
 }
 
 // What is left behind comes to its end: devices release memory, streams are seen off.
