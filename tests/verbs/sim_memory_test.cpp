@@ -1,6 +1,4 @@
-#include <atomic>
 #include <cstring>
-#include <thread>
 
 #include "verbs/sim_harness.hpp"
 
@@ -204,26 +202,6 @@ TEST_F(Memory, WindowOfType1MovesWhenItIsBoundAgain) {
   EXPECT_NE(mw->rkey(), first);
   EXPECT_TRUE(write_comes(mw->rkey(), region.to(128), 128));
   EXPECT_FALSE(write_comes(first, region.to(64), 64));
-}
-
-TEST_F(Memory, WindowOfType1IsUnboundOnlyWhenNothingIsPlacedThroughItAnyMore) {
-  const auto mw = window(WindowType::k1);
-  post_bind(1, part(mw->next_rkey(), 64, 32));
-  ASSERT_EQ(done(), std::vector{Status::kSuccess});
-  SimHost& host = *pair.server.host;
-  const ddp::Accessor by = pair.server.qp->accessor();
-  auto placing =
-      host.stags().pin(mw->rkey(), by, ddp::Rights::kRemoteWrite, TaggedOffset{region.to(64)}, 8);
-  ASSERT_TRUE(placing);
-  std::atomic<bool> unbound{false};
-  std::thread other([&] {
-    EXPECT_TRUE(host.memory().bind(part(mw->next_rkey(), 0, 0), by));
-    unbound.store(true);
-  });
-  std::this_thread::sleep_for(50ms);
-  EXPECT_FALSE(unbound.load());
-  placing = failure(ddp::Error::kInvalidStag);
-  other.join();
 }
 
 TEST_F(Memory, WindowOfType2IsBoundUnderTheKeyOfItsOwner) {

@@ -67,12 +67,6 @@ bool MemoryRegistry::activate(Stag stag, const ddp::TaggedBuffer& buffer) {
   return result == ddp::Activation::kDone;
 }
 
-// What is placed through an STag that has ended just now is placed before its end is reported.
-void MemoryRegistry::await_idle(std::uint32_t slot) const {
-  const auto give_up = Clock::now() + kPatience;
-  while (!table_.idle(slot) && Clock::now() < give_up) std::this_thread::yield();
-}
-
 bool MemoryRegistry::bind(const BindWr& request, const ddp::Accessor& by) {
   const std::lock_guard lock(mutex_);
   Reservation* window = find(request.window, by);
@@ -81,7 +75,6 @@ bool MemoryRegistry::bind(const BindWr& request, const ddp::Accessor& by) {
   const bool type1 = window->kind == Reserved::kWindow1;
   if (type1 && request.length == 0) {
     table_.disable(std::exchange(window->bound, Stag{}));
-    await_idle(table_.slot_of(request.window));
     return true;
   }
   const ddp::Rights needed = lets_peer_write(request.access)
@@ -124,7 +117,8 @@ bool MemoryRegistry::invalidate(Stag stag, const ddp::Accessor& by) {
     // The same rules as for the peer: in force, and not another stream's.
     if (!table_.invalidate_for_peer(stag, by)) return false;
   }
-  await_idle(slot);
+  const auto give_up = Clock::now() + kPatience;
+  while (!table_.idle(slot) && Clock::now() < give_up) std::this_thread::yield();
   return true;
 }
 

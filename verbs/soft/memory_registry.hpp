@@ -63,7 +63,6 @@ class MemoryRegistry {
 
   std::optional<std::uint32_t> take_slot();
   void wait_until_idle(std::uint32_t slot) const;
-  void await_idle(std::uint32_t slot) const;
   Reservation* find(Stag stag, const ddp::Accessor& by);
   bool activate(Stag stag, const ddp::TaggedBuffer& buffer);
 
