@@ -1,5 +1,6 @@
 # Settings that hold for every target of the project.
 option(IWARP_BUILD_TESTS "Build the tests" ${PROJECT_IS_TOP_LEVEL})
+option(IWARP_BUILD_CLI "Build the iwarp program" ON)
 set(IWARP_SANITIZE "" CACHE STRING "Sanitizers: empty, 'address;undefined' or 'thread'")
 option(IWARP_FUZZ "Make the targets of tests/fuzz libFuzzer programs; needs clang" OFF)
 

@@ -20,7 +20,25 @@ inline std::size_t open_descriptors() {
   return static_cast<std::size_t>(std::distance(begin(all), end(all)));
 }
 
-inline bool is_open(int descriptor) { return ::fcntl(descriptor, F_GETFD) >= 0; }
+/// A socket as the kernel knows it. Its number may name something else as soon as it is closed,
+/// since other threads open descriptors of their own. Looked up by name, not by descriptor: for
+/// ThreadSanitizer a use of a descriptor beside its close is a race.
+class SocketIdentity {
+ public:
+  explicit SocketIdentity(const StreamingSocket& socket)
+      : link_("/proc/self/fd/" + std::to_string(socket.descriptor())), inode_(inode()) {
+    EXPECT_FALSE(inode_.empty());
+  }
+  bool is_open() const { return inode() == inode_; }
+
+ private:
+  std::filesystem::path inode() const {
+    std::error_code gone;
+    return std::filesystem::read_symlink(link_, gone);
+  }
+
+  std::filesystem::path link_, inode_;  // "socket:[12345]"
+};
 
 inline Bytes octets(std::string_view text) {
   Bytes bytes(text.size());

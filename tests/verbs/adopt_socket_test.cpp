@@ -51,7 +51,7 @@ TEST_F(AdoptSocket, MovesMessagesAfterAHelloAndItsAcknowledgement) {
 }
 
 TEST_F(AdoptSocket, ClosesTheDescriptorsWithTheQueuePairs) {
-  const int client = sockets_.client.descriptor(), server = sockets_.server.descriptor();
+  const SocketIdentity client(sockets_.client), server(sockets_.server);
   {
     Side side;
     QueuePair a = side.make_qp(), b = side.make_qp();
@@ -62,9 +62,9 @@ TEST_F(AdoptSocket, ClosesTheDescriptorsWithTheQueuePairs) {
     });
     EXPECT_TRUE(a.adopt(sockets_.client));
     responder.join();
-    EXPECT_TRUE(is_open(client) && is_open(server));
+    EXPECT_TRUE(client.is_open() && server.is_open());
   }
-  EXPECT_TRUE(eventually([&] { return !is_open(client) && !is_open(server); }));
+  EXPECT_TRUE(eventually([&] { return !client.is_open() && !server.is_open(); }));
 }
 
 TEST_F(AdoptSocket, ComesBackToBothEndsAfterARejection) {
@@ -100,13 +100,13 @@ TEST_F(AdoptSocket, ComesBackToBothEndsAfterARejection) {
 }
 
 TEST_F(AdoptSocket, ClosesARejectedConnectionUnlessAskedToKeepIt) {
-  const int client = sockets_.client.descriptor(), server = sockets_.server.descriptor();
+  const SocketIdentity client(sockets_.client), server(sockets_.server);
   const auto outcome =
       adopt_against(answering([](ConnectionRequest& request) { EXPECT_TRUE(request.reject()); }));
   ASSERT_FALSE(outcome);
   EXPECT_EQ(outcome.error().code, std::errc::connection_refused);
   EXPECT_FALSE(sockets_.client);
-  EXPECT_TRUE(eventually([&] { return !is_open(client) && !is_open(server); }));
+  EXPECT_TRUE(eventually([&] { return !client.is_open() && !server.is_open(); }));
 }
 
 TEST_F(AdoptSocket, KeepsTheConnectionOfAListenersRequestToo) {
@@ -245,23 +245,23 @@ TEST_F(AdoptSocket, LeavesTheSocketToItsOwnerIfTheQueuePairIsNotIdle) {
 }
 
 TEST_F(AdoptSocket, TimesOutAndClosesInEitherRole) {
-  const int client = sockets_.client.descriptor();
+  const SocketIdentity client(sockets_.client);
   ConnectOptions options = giving_back();
   options.timeout = 30ms;
   const auto adopted = client_qp_.adopt(sockets_.client, options);
   ASSERT_FALSE(adopted);
   EXPECT_EQ(adopted.error().code, std::errc::timed_out);
   EXPECT_FALSE(sockets_.client);
-  EXPECT_TRUE(eventually([&] { return !is_open(client); }));
+  EXPECT_TRUE(eventually([&] { return !client.is_open(); }));
 
   Sockets other;
-  const int server = other.server.descriptor();
+  const SocketIdentity server(other.server);
   AwaitOptions awaiting;
   awaiting.timeout = 30ms;
   const auto awaited = server_.device.await_request(other.server, awaiting);
   ASSERT_FALSE(awaited);
   EXPECT_EQ(awaited.error().code, std::errc::timed_out);
-  EXPECT_TRUE(eventually([&] { return !is_open(server); }));
+  EXPECT_TRUE(eventually([&] { return !server.is_open(); }));
 }
 
 TEST_F(AdoptSocket, TellsAPeerThatHasGone) {
@@ -278,14 +278,14 @@ TEST_F(AdoptSocket, TellsAPeerThatHasGone) {
 }
 
 TEST_F(AdoptSocket, ClosesWhatIsGivenUp) {
-  const int client = sockets_.client.descriptor(), server = sockets_.server.descriptor();
+  const SocketIdentity client(sockets_.client), server(sockets_.server);
   ASSERT_TRUE(client_qp_.start_adopt(sockets_.client, giving_back()));
   client_qp_.abort();
   {
     auto wait = server_.device.start_await_request(sockets_.server, {}, [](auto) {});
     ASSERT_TRUE(wait);
   }
-  EXPECT_TRUE(eventually([&] { return !is_open(client) && !is_open(server); }));
+  EXPECT_TRUE(eventually([&] { return !client.is_open() && !server.is_open(); }));
 }
 
 TEST_F(AdoptSocket, MayBeGivenUpAtAnyTime) {

@@ -1,0 +1,16 @@
+#include "cases/catalogue.hpp"
+
+namespace iwarp::conform {
+
+std::vector<Case> all_cases() {
+  std::vector<Case> all;
+  for (const auto& cases : {
+           mpa_startup_cases(),
+           rdmap_send_cases(),
+       }) {
+    all.insert(all.end(), cases.begin(), cases.end());
+  }
+  return all;
+}
+
+}  // namespace iwarp::conform

@@ -1,0 +1,14 @@
+#pragma once
+
+#include "harness/case.hpp"
+
+namespace iwarp::conform {
+
+/// Every case, in the order in which they run: layer by layer, the simple ones first.
+std::vector<Case> all_cases();
+
+// One function per file of this folder.
+std::vector<Case> mpa_startup_cases();
+std::vector<Case> rdmap_send_cases();
+
+}  // namespace iwarp::conform

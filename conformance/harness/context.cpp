@@ -1,0 +1,184 @@
+#include "harness/context.hpp"
+
+#include <algorithm>
+
+namespace iwarp::conform {
+
+void begin_full_operation(Stream& stream, const StartupFrame& sent, const StartupFrame& received) {
+  const bool crc = sent.crc() || received.crc();
+  stream.begin_full_operation({.crc = crc, .markers = received.markers()},
+                              {.crc = crc, .markers = sent.markers()});
+}
+
+Context::Context(Target target, Limits limits, Transcript& transcript)
+    : target_(std::move(target)), limits_(limits), transcript_(transcript) {}
+
+Agent& Context::agent() {
+  if (target_.agent == nullptr) throw Skipped("needs an agent on the target");
+  return *target_.agent;
+}
+
+void Context::need(const std::string& feature) {
+  if (!agent().has(feature)) throw Skipped("the target's agent has no " + feature);
+}
+
+StartupFrame Context::request() const {
+  StartupFrame frame;
+  frame.flags = static_cast<std::uint8_t>(kFlagCrc | (target_.markers ? kFlagMarkers : 0));
+  frame.revision = target_.revision;
+  if (target_.revision >= 2) {
+    frame.flags |= kFlagEnhanced;
+    frame.enhanced = EnhancedData{.ird = 16, .ord = 16};
+  }
+  return frame;
+}
+
+StartupFrame Context::peer_to_peer_request() const {
+  if (target_.revision < 2) throw Skipped("peer-to-peer set-up needs revision 2");
+  StartupFrame frame = request();
+  frame.enhanced->peer_to_peer = frame.enhanced->send_rtr = true;
+  frame.enhanced->write_rtr = frame.enhanced->read_rtr = true;
+  return frame;
+}
+
+Stream Context::dial() {
+  if (!target_.address) listen();
+  return {Tcp::connect(*target_.address, limits_.timeout), true, transcript_, limits_};
+}
+
+void Context::listen(const std::string& options) {
+  if (target_.agent == nullptr || listening_ == options) return;
+  const std::uint16_t port = target_.agent->listen(options);
+  listening_ = options;
+  if (!target_.fixed_address) {
+    target_.address = Address{target_.agent->ends().target_address, port};
+  }
+}
+
+Endpoint Context::await_endpoint() {
+  const Answer answer =
+      agent().call("await ms=" + std::to_string(limits_.timeout.count()), limits_.timeout);
+  return {agent(), answer.number("endpoint")};
+}
+
+Link Context::link(const LinkOptions& options) {
+  listen(options.listen);
+  Stream stream = dial();
+  stream.send(options.request);
+  std::optional<Endpoint> endpoint;
+  if (has_agent()) {
+    endpoint = await_endpoint();
+    if (options.prepare) options.prepare(*endpoint);
+    endpoint->accept(options.accept);
+  }
+  StartupFrame reply = stream.expect_reply();
+  expect(!reply.rejected(), "a Reply that accepts", "a rejection");
+  begin_full_operation(stream, options.request, reply);
+  return {.stream = std::move(stream), .endpoint = endpoint, .reply = std::move(reply)};
+}
+
+Context::Call Context::call(const std::string& dial, const std::string& connect) {
+  if (!listener_)
+    listener_ = std::make_unique<TcpListener>(
+        target_.tester_address.empty() ? agent().ends().tester_address : "");
+  const std::string& address =
+      target_.tester_address.empty() ? agent().ends().tester_address : target_.tester_address;
+  const Answer answer =
+      agent().call("dial address=" + address + " port=" + std::to_string(listener_->port()) +
+                       (dial.empty() ? "" : ' ' + dial),
+                   limits_.timeout);
+  Endpoint endpoint(agent(), answer.number("endpoint"));
+  endpoint.connect(connect);
+  auto tcp = listener_->accept(limits_.timeout);
+  if (!tcp) throw Failure("a TCP connection from the target", "none");
+  Stream stream(std::move(*tcp), false, transcript_, limits_);
+  StartupFrame request = stream.expect_request();
+  return {.stream = std::move(stream), .endpoint = endpoint, .request = std::move(request)};
+}
+
+StartupFrame Context::reply_to(const StartupFrame& request) const {
+  StartupFrame reply;
+  reply.key = octets(kReplyKey);
+  reply.revision = request.revision;
+  reply.flags = static_cast<std::uint8_t>(kFlagCrc | (target_.markers ? kFlagMarkers : 0) |
+                                          (request.flags & kFlagEnhanced));
+  if (const auto& asked = request.enhanced) {
+    EnhancedData data = *asked;
+    data.ird = std::max<std::uint16_t>(asked->ord, 1);
+    data.ord = asked->ird;
+    if (asked->ord == kDepthNotStated) data.ird = 16;
+    if (asked->ird == kDepthNotStated) data.ord = 16;
+    reply.enhanced = data;
+  }
+  return reply;
+}
+
+Link Context::answer(Call call, std::optional<StartupFrame> reply) {
+  if (!reply) reply = reply_to(call.request);
+  call.stream.send(*reply);
+  begin_full_operation(call.stream, *reply, call.request);
+  return {.stream = std::move(call.stream),
+          .endpoint = call.endpoint,
+          .reply = std::move(call.request)};
+}
+
+void Context::expect(bool true_, const std::string& expected, const std::string& got) {
+  if (!true_) throw Failure(expected, got);
+  transcript_.add({.kind = Event::Kind::kExpectation, .text = expected});
+}
+
+void Context::expect_equal(std::uint64_t got, std::uint64_t expected, const std::string& what) {
+  expect(got == expected, what + " = " + std::to_string(expected), std::to_string(got));
+}
+
+void Context::expect_equal(OctetView got, OctetView expected, const std::string& what) {
+  if (std::equal(got.begin(), got.end(), expected.begin(), expected.end())) {
+    transcript_.add({.kind = Event::Kind::kExpectation, .text = what});
+    return;
+  }
+  if (got.size() != expected.size()) {
+    throw Failure(what + ": " + std::to_string(expected.size()) + " octets",
+                  std::to_string(got.size()));
+  }
+  const auto at = std::mismatch(got.begin(), got.end(), expected.begin()).first - got.begin();
+  throw Failure(what, "another octet at offset " + std::to_string(at) + ": " +
+                          hex_number(got[static_cast<std::size_t>(at)], 2) + " instead of " +
+                          hex_number(expected[static_cast<std::size_t>(at)], 2));
+}
+
+void Context::expect_memory(const Region& region, std::size_t offset, OctetView expected) {
+  expect_equal(agent().fetch(region, offset, expected.size()), expected,
+               "what was placed is what was sent");
+}
+
+void Context::expect_untouched(const Region& region, std::uint8_t fill) {
+  expect_equal(agent().fetch(region, 0, region.size), Octets(region.size, fill),
+               "nothing was placed");
+}
+
+Completion Context::expect_completion(Endpoint& endpoint, std::uint64_t id,
+                                      const std::string& status) {
+  const auto completion = endpoint.completion(limits_.timeout);
+  const std::string what = "completion " + std::to_string(id) + " with status " + status;
+  if (!completion) throw Failure(what, "none");
+  expect(completion->id == id && completion->status == status, what,
+         "completion " + std::to_string(completion->id) + " with status " + completion->status);
+  return *completion;
+}
+
+void Context::expect_no_completion(Endpoint& endpoint) {
+  const auto completion = endpoint.completion(limits_.quiet);
+  expect(!completion, "no completion",
+         completion
+             ? "completion " + std::to_string(completion->id) + " with status " + completion->status
+             : "");
+}
+
+void Context::expect_target_alive() {
+  note("the target still serves others:");
+  Link other = link();
+  other.stream.write(0, 0, {});
+  other.stream.expect_quiet("an empty Write is nothing to answer");
+}
+
+}  // namespace iwarp::conform

@@ -1,0 +1,56 @@
+#pragma once
+
+#include <functional>
+
+#include "harness/case.hpp"
+
+namespace iwarp::conform {
+
+enum class Verdict {
+  kPass,
+  kFail,
+  kSkip,       ///< Does not apply; the reason is told.
+  kDeparture,  ///< Fails as the table of the target's departures says.
+  kError,      ///< The target or the agent was lost, or the tester itself stumbled.
+};
+std::string_view name_of(Verdict verdict);
+
+struct Result {
+  Case test;
+  Verdict verdict = Verdict::kError;
+  std::string text{};             ///< Why; empty for kPass.
+  std::string expected{}, got{};  ///< kFail and kDeparture.
+  Clock::duration duration{};
+  Transcript transcript{};
+};
+
+/// A target and how to run cases against it.
+struct Plan {
+  std::optional<Address> target;
+  std::optional<Address> agent;
+  std::string tester_address;
+  std::uint8_t revision = 2;
+  bool markers = false;
+  Limits limits;
+};
+
+/// Runs cases one after the other. A case that fails, and a target that breaks, do not keep the
+/// next one from being tried.
+class Runner {
+ public:
+  /// Says hello to the agent, if there is one. Throws Unreachable.
+  explicit Runner(Plan plan);
+  ~Runner();
+
+  Result run(const Case& test);
+  const Agent* agent() const { return agent_.get(); }
+
+ private:
+  void judge(Result& result);
+  void prepare_agent(Transcript& transcript);
+
+  Plan plan_;
+  std::unique_ptr<Agent> agent_;
+};
+
+}  // namespace iwarp::conform
