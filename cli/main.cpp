@@ -1,6 +1,7 @@
 #include <CLI/CLI.hpp>
 
 #include "commands.hpp"
+#include "conform/conform_command.hpp"
 #include "context.hpp"
 #include "perf/perf_command.hpp"
 
@@ -28,6 +29,7 @@ int run(int argc, char** argv) {
   add_get_command(app, context);
   add_ls_command(app, context);
   add_perf_command(app, context);
+  add_conform_command(app, context);
   try {
     // The chosen subcommand runs in here.
     app.parse(argc, argv);

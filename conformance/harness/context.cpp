@@ -26,6 +26,7 @@ StartupFrame Context::request() const {
   StartupFrame frame;
   frame.flags = static_cast<std::uint8_t>(kFlagCrc | (target_.markers ? kFlagMarkers : 0));
   frame.revision = target_.revision;
+  frame.private_data = target_.private_data;
   if (target_.revision >= 2) {
     frame.flags |= kFlagEnhanced;
     frame.enhanced = EnhancedData{.ird = 16, .ord = 16};

@@ -32,6 +32,8 @@ void Runner::prepare_agent(Transcript& transcript) {
       agent_.reset();
     }
   }
+  if (plan_.revive) plan_.agent = plan_.revive();
+  if (!plan_.agent) throw Unreachable("the agent is gone");
   agent_ = std::make_unique<Agent>(*plan_.agent, plan_.limits.timeout);
   agent_->record(&transcript);
   agent_->reset();
@@ -55,6 +57,7 @@ void Runner::judge(Result& result) {
                      .tester_address = plan_.tester_address,
                      .revision = plan_.revision,
                      .markers = plan_.markers,
+                     .private_data = plan_.private_data,
                      .fixed_address = plan_.target.has_value()},
                     plan_.limits, result.transcript);
     result.test.run(context);

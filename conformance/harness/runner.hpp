@@ -31,7 +31,10 @@ struct Plan {
   std::string tester_address;
   std::uint8_t revision = 2;
   bool markers = false;
+  Octets private_data{};  ///< Of every ordinary Request, for targets that want to see some.
   Limits limits;
+  /// Called when the agent is lost: brings it back, if that can be done, and says where it is.
+  std::function<std::optional<Address>()> revive{};
 };
 
 /// Runs cases one after the other. A case that fails, and a target that breaks, do not keep the
