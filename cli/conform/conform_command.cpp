@@ -20,7 +20,7 @@ namespace fs = std::filesystem;
 
 struct ConformOptions {
   bool self = false, list = false, markers = false;
-  std::string target, agent, tester_address;
+  std::string target, agent, tester_address, private_data;
   Selection selection;
   int timeout_ms = 3000;
   int revision = 2;
@@ -98,6 +98,9 @@ class Run {
     plan_.revision = static_cast<std::uint8_t>(options.revision);
     plan_.markers = options.markers;
     plan_.tester_address = options.tester_address;
+    if (!conform::from_hex(options.private_data, plan_.private_data)) {
+      throw usage_error("--private-data: not pairs of hexadecimal digits: " + options.private_data);
+    }
     if (!options.target.empty())
       plan_.target = address_of(options.target, "--target", kDefaultPort);
     if (!options.agent.empty())
@@ -172,6 +175,11 @@ void add_conform_command(CLI::App& app, Context& context) {
       ->add_option("--tester-address", options->tester_address,
                    "The address of this machine as the target sees it (default: as the agent does)")
       ->type_name("ADDR");
+  command
+      ->add_option(
+          "--private-data", options->private_data,
+          "Private Data of the Requests, in hexadecimal, for a listener that asks for some")
+      ->type_name("HEX");
   command->add_flag("--list", options->list, "List the cases; with --json the requirements, too");
   command
       ->add_option(

@@ -36,7 +36,7 @@ class Context {
     std::string tester_address;  ///< Under which the target reaches the tester.
     std::uint8_t revision = 2;
     bool markers = false;
-    Octets private_data;  ///< Of request().
+    Octets private_data;         ///< Of request().
     bool fixed_address = false;  ///< `address` holds even if an agent says another port.
   };
   Context(Target target, Limits limits, Transcript& transcript);
