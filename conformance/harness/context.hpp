@@ -16,6 +16,7 @@ struct LinkOptions {
   std::function<void(Endpoint&)> prepare{};
   std::string accept{};  ///< Pairs of the agent's `accept`.
   std::string listen{};  ///< Pairs of the agent's `listen`, if it shall not be as usual.
+  int segment_size = 0;  ///< The greatest TCP segment that the target may send, 0: as usual.
 };
 
 /// An established connection: the tester's end, and the agent's if there is one.
@@ -58,17 +59,20 @@ class Context {
   std::uint8_t revision() const { return target_.revision; }
 
   /// A TCP connection to the target's iWARP port, nothing sent.
-  Stream dial();
+  Stream dial(int segment_size = 0);
   /// Connects, and expects the Reply to accept and to suit the Request.
   Link link() { return link({.request = request()}); }
   Link link(const LinkOptions& options);
-  /// Has the agent connect to the tester: the Request that came, not yet answered.
+  /// Has the agent connect to the tester: the Request that came, not yet answered. It is of the
+  /// revision of the run, as far as the agent can choose, unless `dial` says another.
   struct Call {
     Stream stream;
     Endpoint endpoint;
     StartupFrame request;
   };
   Call call(const std::string& dial = {}, const std::string& connect = {});
+  /// A further connection that a call leads to, if one comes within `wait`; nothing is read.
+  std::optional<Stream> next_call(milliseconds wait);
   /// Answers it with `reply`; by default one that suits the Request.
   Link answer(Call call, std::optional<StartupFrame> reply = std::nullopt);
   StartupFrame reply_to(const StartupFrame& request) const;
@@ -89,6 +93,8 @@ class Context {
   Completion expect_completion(Endpoint& endpoint, std::uint64_t id,
                                const std::string& status = "success");
   void expect_no_completion(Endpoint& endpoint);
+  /// The next event of `endpoint` is one of these; what is told with it.
+  Answer expect_event(Endpoint& endpoint, const std::vector<std::string>& events);
   /// An ordinary connection works: nothing of others was lost.
   void expect_target_alive();
 

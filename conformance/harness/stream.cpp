@@ -279,7 +279,7 @@ Terminate Stream::expect_terminate(const std::vector<Cause>& causes) {
   }
 }
 
-void Stream::expect_end(Before also) {
+Tcp::Got Stream::expect_end(Before also) {
   for (;;) {
     const Tcp::Got got = read_some(limits_.timeout);
     while (auto fpdu = next_fpdu()) {
@@ -298,13 +298,22 @@ void Stream::expect_end(Before also) {
     if (got == Tcp::Got::kNothing) throw Failure("the end of the connection", describe_end(got));
     met(got == Tcp::Got::kFin ? "the target closed the connection"
                               : "the target reset the connection");
-    return;
+    return got;
   }
 }
 
+void Stream::expect_refusal(const std::vector<Cause>& causes) {
+  const Tcp::Got got = read_until([&] { return !fpdus_.empty(); }, limits_.timeout);
+  if (got == Tcp::Got::kNothing) throw Failure("the end of the connection", describe_end(got));
+  if (got == Tcp::Got::kOctets) expect_terminate(causes);
+  expect_end();
+}
+
 bool Stream::says_something() {
-  return read_until([&] { return !fpdus_.empty() || !startup_octets_.empty(); }, limits_.quiet) !=
-         Tcp::Got::kNothing;
+  const auto something = [&] {
+    return !fpdus_.empty() || !startup_octets_.empty() || reader_.pending() > 0;
+  };
+  return read_until(something, limits_.quiet) != Tcp::Got::kNothing;
 }
 
 void Stream::expect_quiet(std::string_view why) {
@@ -312,8 +321,10 @@ void Stream::expect_quiet(std::string_view why) {
     met("nothing came: " + std::string(why));
     return;
   }
-  std::string got = ended_ ? describe_end(*ended_)
-                           : count(startup_octets_.size()) + ": " + to_hex(startup_octets_);
+  std::string got = describe_end(ended_.value_or(Tcp::Got::kNothing));
+  if (!startup_octets_.empty()) {
+    got = count(startup_octets_.size()) + ": " + to_hex(startup_octets_);
+  }
   if (auto fpdu = next_fpdu()) {
     const auto segment = parse_segment(fpdu->ulpdu);
     got = segment ? describe(*segment) : "an FPDU that holds no DDP Segment";

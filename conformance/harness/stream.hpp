@@ -70,11 +70,15 @@ class Stream {
   Terminate expect_terminate(const std::vector<Cause>& causes);
   Terminate expect_terminate(const Cause& cause) { return expect_terminate(std::vector{cause}); }
   /// The target ends the connection, by FIN or RST, and sends nothing more but what `also` allows.
+  /// Which of the two it was.
   enum class Before { kNothing, kTerminate, kAnything };
-  void expect_end(Before also = Before::kNothing);
+  Tcp::Got expect_end(Before also = Before::kNothing);
+  /// The target does not put up with what it got: it ends the connection, either at once or behind
+  /// a Terminate with one of these causes.
+  void expect_refusal(const std::vector<Cause>& causes);
   /// Nothing comes and the connection stays.
   void expect_quiet(std::string_view why);
-  /// Whether the target has anything to say within Limits::quiet.
+  /// Whether the target has anything to say within Limits::quiet, be it half an FPDU.
   bool says_something();
 
   const Limits& limits() const { return limits_; }
