@@ -57,9 +57,10 @@ void Context::listen(const std::string& options) {
   }
 }
 
-Endpoint Context::await_endpoint() {
+Endpoint Context::await_endpoint(Answer* details) {
   const Answer answer =
       agent().call("await ms=" + std::to_string(limits_.timeout.count()), limits_.timeout);
+  if (details != nullptr) *details = answer;
   return {agent(), answer.number("endpoint")};
 }
 
@@ -67,6 +68,10 @@ Link Context::link(const LinkOptions& options) {
   listen(options.listen);
   Stream stream = dial(options.segment_size);
   stream.send(options.request);
+  return link(std::move(stream), options);
+}
+
+Link Context::link(Stream stream, const LinkOptions& options) {
   std::optional<Endpoint> endpoint;
   if (has_agent()) {
     endpoint = await_endpoint();

@@ -63,6 +63,8 @@ class Context {
   /// Connects, and expects the Reply to accept and to suit the Request.
   Link link() { return link({.request = request()}); }
   Link link(const LinkOptions& options);
+  /// The rest of that, on a connection on which the Request has been sent.
+  Link link(Stream stream, const LinkOptions& options);
   /// Has the agent connect to the tester: the Request that came, not yet answered. It is of the
   /// revision of the run, as far as the agent can choose, unless `dial` says another.
   struct Call {
@@ -77,8 +79,9 @@ class Context {
   Link answer(Call call, std::optional<StartupFrame> reply = std::nullopt);
   StartupFrame reply_to(const StartupFrame& request) const;
 
-  /// The agent's endpoint of the connection that the tester has just asked for.
-  Endpoint await_endpoint();
+  /// The agent's endpoint of the connection that the tester has just asked for; `details`: what
+  /// the agent says of the Request.
+  Endpoint await_endpoint(Answer* details = nullptr);
   /// Starts the agent's listener with these pairs, or as usual.
   void listen(const std::string& options = {});
 

@@ -53,11 +53,14 @@ void Stream::met(std::string text) {
       {.kind = Event::Kind::kExpectation, .connection = connection_, .text = std::move(text)});
 }
 
+void Stream::note_sent(OctetView octets, Event::Kind kind) {
+  if (kind == Event::Kind::kNote) return;
+  transcript_.add(
+      {.kind = kind, .connection = connection_, .octets = {octets.begin(), octets.end()}});
+}
+
 void Stream::send_octets(OctetView octets, Event::Kind kind) {
-  if (kind != Event::Kind::kNote) {
-    transcript_.add(
-        {.kind = kind, .connection = connection_, .octets = {octets.begin(), octets.end()}});
-  }
+  note_sent(octets, kind);
   transcript_.add({.kind = Event::Kind::kRawSent,
                    .connection = connection_,
                    .octets = {octets.begin(), octets.end()}});
@@ -80,10 +83,19 @@ void Stream::send(const StartupFrame& frame) {
   send_octets(encode(frame), Event::Kind::kStartupSent);
 }
 
-void Stream::send_in_pieces(OctetView octets, std::size_t piece) {
+void Stream::send_in_pieces(OctetView octets, std::size_t piece, Event::Kind kind) {
+  note_sent(octets, kind);
   for (std::size_t at = 0; at < octets.size(); at += piece) {
     send_octets(octets.subspan(at, std::min(piece, octets.size() - at)));
   }
+}
+
+std::optional<StartupFrame> Stream::expect_reply_or_end() {
+  std::size_t size = 0;
+  const auto whole = [&] { return parse_startup_frame(startup_octets_, size).has_value(); };
+  read_until(whole, limits_.timeout);
+  if (ended_ && startup_octets_.empty()) return std::nullopt;
+  return expect_reply();
 }
 
 StartupFrame Stream::expect_startup_frame(std::string_view key, std::string_view what) {

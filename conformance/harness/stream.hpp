@@ -32,10 +32,12 @@ class Stream {
 
   // --- start-up ---
   void send(const StartupFrame& frame);
-  /// Sends it in pieces of `piece` octets, each a TCP segment.
-  void send_in_pieces(OctetView octets, std::size_t piece);
+  /// Sends them in pieces of `piece` octets, each a TCP segment, noted as one thing of `kind`.
+  void send_in_pieces(OctetView octets, std::size_t piece, Event::Kind kind = Event::Kind::kNote);
   StartupFrame expect_startup_frame(std::string_view key, std::string_view what);
   StartupFrame expect_reply() { return expect_startup_frame(kReplyKey, "an MPA Reply Frame"); }
+  /// None if the target ends the connection instead, without a word.
+  std::optional<StartupFrame> expect_reply_or_end();
   StartupFrame expect_request() {
     return expect_startup_frame(kRequestKey, "an MPA Request Frame");
   }
@@ -92,6 +94,7 @@ class Stream {
   std::optional<Fpdu> next_fpdu();
   std::string describe_end(Tcp::Got got) const;
   void met(std::string text);
+  void note_sent(OctetView octets, Event::Kind kind);
 
   Tcp tcp_;
   Transcript& transcript_;

@@ -1,0 +1,171 @@
+#include "cases/mpa_support.hpp"
+
+namespace iwarp::conform {
+namespace {
+
+constexpr std::uint8_t kReservedFlags = 0x0F;  // S was one of them in revision 1
+constexpr std::uint64_t kReceiveId = 900, kSendId = 901;
+
+std::string hex_flags(std::uint8_t flags) { return "flags " + hex_number(flags, 2); }
+
+std::optional<Rtr> rtr_of(const Segment& segment) {
+  if (!segment.last() || segment.mo != 0) return std::nullopt;
+  if (segment.opcode() == kSend && segment.payload.empty()) return Rtr::kSend;
+  if (segment.opcode() == kWrite && segment.payload.empty()) return Rtr::kWrite;
+  if (segment.opcode() != kReadRequest) return std::nullopt;
+  const auto request = parse_read_request(segment.payload);
+  if (!request || request->size != 0) return std::nullopt;
+  return Rtr::kRead;
+}
+
+}  // namespace
+
+std::string name_of(Rtr kind) {
+  switch (kind) {
+    case Rtr::kSend: return "empty Send";
+    case Rtr::kWrite: return "empty RDMA Write";
+    case Rtr::kRead: return "empty RDMA Read";
+  }
+  return {};
+}
+
+bool offers(const EnhancedData& data, Rtr kind) {
+  switch (kind) {
+    case Rtr::kSend: return data.send_rtr;
+    case Rtr::kWrite: return data.write_rtr;
+    case Rtr::kRead: return data.read_rtr;
+  }
+  return false;
+}
+
+void send_rtr(Stream& stream, Rtr kind) {
+  switch (kind) {
+    case Rtr::kSend: return stream.send_message({});
+    case Rtr::kWrite: return stream.write(0, 0, {});
+    case Rtr::kRead: break;
+  }
+  stream.send_read_request({});
+  const Segment response = stream.expect_segment_of(kReadResponse);
+  if (!response.payload.empty() || !response.last()) {
+    throw Failure("an empty RDMA Read Response", describe(response));
+  }
+}
+
+Rtr expect_rtr(Stream& stream, const EnhancedData& reply) {
+  const std::string what = "an RTR indication that the Reply allows";
+  const Segment segment = stream.expect_segment(what);
+  const auto kind = rtr_of(segment);
+  if (!kind || !offers(reply, *kind)) throw Failure(what, describe(segment));
+  stream.transcript().note("the RTR indication is an " + name_of(*kind));
+  if (*kind == Rtr::kRead) answer_read(stream, segment);
+  return *kind;
+}
+
+StartupFrame plain_request(const Context& context, std::uint8_t revision) {
+  StartupFrame request = context.request();
+  request.flags &= static_cast<std::uint8_t>(~kFlagEnhanced);
+  request.revision = revision;
+  request.enhanced.reset();
+  return request;
+}
+
+StartupFrame enhanced_request(const Context& context, std::uint16_t ird, std::uint16_t ord) {
+  StartupFrame request = context.request();
+  if (!request.enhanced) throw Skipped("enhanced connection data needs revision 2");
+  request.enhanced->ird = ird;
+  request.enhanced->ord = ord;
+  return request;
+}
+
+void expect_sound(Context& context, const StartupFrame& frame, bool is_reply) {
+  context.expect(frame.revision == 1 || frame.revision == 2, "revision 1 or 2",
+                 std::to_string(frame.revision));
+  const auto reserved = static_cast<std::uint8_t>(
+      kReservedFlags | (frame.revision == 1 ? kFlagEnhanced : 0) | (is_reply ? 0 : kFlagReject));
+  context.expect((frame.flags & reserved) == 0, "reserved flags of zero", hex_flags(frame.flags));
+  if (!frame.says_enhanced()) return;
+  context.expect(frame.enhanced.has_value(), "enhanced connection data behind S",
+                 "a PD_Length of " + std::to_string(*frame.stated_length));
+  const EnhancedData& data = *frame.enhanced;
+  context.expect(data.peer_to_peer || !(data.send_rtr || data.write_rtr || data.read_rtr),
+                 "flags B, C and D only beside A", "some without A");
+}
+
+Link establish(Context& context, Context::Call call, std::optional<StartupFrame> reply,
+               Answer* details) {
+  if (!reply) reply = context.reply_to(call.request);
+  Link link = context.answer(std::move(call), reply);
+  if (reply->enhanced && reply->enhanced->peer_to_peer) expect_rtr(link.stream, *reply->enhanced);
+  const Answer answer = context.expect_event(link.agent_end(), {"established"});
+  if (details != nullptr) *details = answer;
+  return link;
+}
+
+void expect_no_connection(Context& context, Stream& stream) {
+  stream.expect_end();
+  if (!context.has_agent()) return;
+  try {
+    context.agent().call("await ms=0");
+  } catch (const AgentError& error) {
+    return context.expect(error.code == "ETIMEDOUT", "no connection request at the agent",
+                          error.what());
+  }
+  throw Failure("no connection request at the agent", "one");
+}
+
+void expect_failed_call(Context& context, Context::Call& call) {
+  call.stream.expect_end();
+  context.expect_event(call.endpoint, {"failed", "rejected", "disconnected"});
+}
+
+Octets expect_message(Stream& stream) {
+  Octets message;
+  for (std::optional<std::uint32_t> msn;;) {
+    const Segment segment = stream.expect_segment_of(kSend);
+    if (segment.mo != message.size() || segment.msn != msn.value_or(segment.msn)) {
+      throw Failure("the next segment of a Send", describe(segment));
+    }
+    msn = segment.msn;
+    put(message, segment.payload);
+    if (segment.last()) return message;
+  }
+}
+
+void post_send(Context& context, Endpoint& endpoint, OctetView octets, std::uint64_t id) {
+  Agent& agent = context.agent();
+  const Region source = agent.region(std::max<std::size_t>(octets.size(), 1), "local_write");
+  if (!octets.empty()) agent.store(source, 0, octets);
+  endpoint.send(id, source, 0, octets.size());
+}
+
+void answer_read(Stream& stream, const Segment& request) {
+  const auto read = parse_read_request(request.payload);
+  if (!read) throw Failure("an RDMA Read Request of 28 octets", describe(request));
+  stream.send(tagged_segment(kReadResponse, read->sink_stag, read->sink_to, pattern(read->size)));
+}
+
+void expect_traffic(Context& context, Link& link) {
+  if (!link.endpoint) {
+    if (link.reply.enhanced && link.reply.enhanced->ird == 0) return;
+    return send_rtr(link.stream, Rtr::kRead);
+  }
+  Endpoint& endpoint = link.agent_end();
+  const Octets there = pattern(50, 1), back = pattern(70, 2);
+  const Region sink = context.agent().region(64, "local_write");
+  endpoint.receive(kReceiveId, sink, 0, sink.size);
+  link.stream.send_message(there);
+  const Completion completion = context.expect_completion(endpoint, kReceiveId);
+  context.expect_equal(completion.length, there.size(), "length of the message that came");
+  context.expect_memory(sink, 0, there);
+  post_send(context, endpoint, back, kSendId);
+  context.expect_equal(expect_message(link.stream), back, "the target's message is as posted");
+  context.expect_completion(endpoint, kSendId);
+}
+
+void expect_service(Context& context) {
+  context.note("the target still serves others:");
+  Link link = context.link();
+  expect_traffic(context, link);
+}
+
+}  // namespace iwarp::conform
