@@ -6,6 +6,7 @@ std::vector<Case> all_cases() {
   std::vector<Case> all;
   for (const auto& cases : {
            mpa_startup_cases(),
+           mpa_answer_cases(),
            rdmap_send_cases(),
        }) {
     all.insert(all.end(), cases.begin(), cases.end());

@@ -113,6 +113,23 @@ void expect_no_connection(Context& context, Stream& stream) {
   throw Failure("no connection request at the agent", "one");
 }
 
+std::optional<Answer> accept_if_asked(Context& context) {
+  if (!context.has_agent()) return std::nullopt;
+  const milliseconds wait = context.limits().quiet;
+  try {
+    const Answer asked = context.agent().call("await ms=" + std::to_string(wait.count()), wait);
+    Endpoint(context.agent(), asked.number("endpoint")).accept();
+    return asked;
+  } catch (const AgentError& error) {
+    context.note(error.what());
+    return std::nullopt;
+  }
+}
+
+void expect_nothing_more(Stream& stream) {
+  if (stream.says_something()) stream.expect_end();
+}
+
 void expect_failed_call(Context& context, Context::Call& call) {
   call.stream.expect_end();
   context.expect_event(call.endpoint, {"failed", "rejected", "disconnected"});
@@ -160,6 +177,21 @@ void expect_traffic(Context& context, Link& link) {
   post_send(context, endpoint, back, kSendId);
   context.expect_equal(expect_message(link.stream), back, "the target's message is as posted");
   context.expect_completion(endpoint, kSendId);
+}
+
+void expect_crc_is(Context& context, Link& link, bool in_use) {
+  const Octets message = pattern(20, 4);
+  const Region sink = context.agent().region(32, "local_write");
+  link.agent_end().receive(kReceiveId, sink, 0, sink.size);
+  link.stream.send(
+      untagged_segment(kSend, kSendQueue, link.stream.next_msn(kSendQueue), 0, message),
+      {.crc_xor = 0xDEADBEEF});
+  if (in_use) {
+    link.stream.expect_refusal({kCrcError});
+    return context.expect_untouched(sink);
+  }
+  context.expect_completion(link.agent_end(), kReceiveId);
+  context.expect_memory(sink, 0, message);
 }
 
 void expect_service(Context& context) {

@@ -1,9 +1,19 @@
 #pragma once
 
-#include "harness/context.hpp"
+#include "harness/case.hpp"
 
 /// What several groups of the layer `mpa` do.
 namespace iwarp::conform {
+
+/// Adds a case for each row of a table; a row begins with id and title.
+template <typename Row, std::size_t kRows>
+void add_rows(std::vector<Case>& cases, const Row (&rows)[kRows], Needs needs,
+              void (*run)(Context&, const Row&)) {
+  for (const Row& row : rows) {
+    cases.push_back(
+        {row.id, row.title, needs, [&row, run](Context& context) { run(context, row); }});
+  }
+}
 
 /// CRC and Marker errors (RFC 5044 §8), insufficient IRD and no common RTR (RFC 6581 §8).
 inline constexpr Cause kCrcError{kLayerMpa, 0, 2}, kMarkerError{kLayerMpa, 0, 3},
@@ -34,6 +44,11 @@ Link establish(Context& context, Context::Call call, std::optional<StartupFrame>
 /// The target does not take what it was sent instead of a start-up frame: it closes, says nothing,
 /// and its program learns of no connection.
 void expect_no_connection(Context& context, Stream& stream);
+/// Has the agent accept the connection if it hears of it within Limits::quiet: what it says of the
+/// Request. For Requests that a target may refuse or not.
+std::optional<Answer> accept_if_asked(Context& context);
+/// Behind a rejection the target sends nothing. It may close the connection (RFC 5044 §7.1.2).
+void expect_nothing_more(Stream& stream);
 /// A call that came to nothing: the connection is closed and the program told.
 void expect_failed_call(Context& context, Context::Call& call);
 
@@ -47,6 +62,8 @@ void answer_read(Stream& stream, const Segment& request);
 /// Data go both ways: with an agent a Send each; without one, an empty RDMA Read if the target has
 /// room for it.
 void expect_traffic(Context& context, Link& link);
+/// An FPDU with a wrong CRC is refused if CRCs are in use, and delivered if they are not.
+void expect_crc_is(Context& context, Link& link, bool in_use);
 /// Another connection works as usual.
 void expect_service(Context& context);
 
