@@ -7,6 +7,7 @@ std::vector<Case> all_cases() {
   for (const auto& cases : {
            mpa_startup_cases(),
            mpa_answer_cases(),
+           mpa_initiator_cases(),
            rdmap_send_cases(),
        }) {
     all.insert(all.end(), cases.begin(), cases.end());

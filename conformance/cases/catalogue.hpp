@@ -10,6 +10,7 @@ std::vector<Case> all_cases();
 // One function per file of this folder.
 std::vector<Case> mpa_startup_cases();
 std::vector<Case> mpa_answer_cases();
+std::vector<Case> mpa_initiator_cases();
 std::vector<Case> rdmap_send_cases();
 
 }  // namespace iwarp::conform

@@ -41,6 +41,9 @@ void expect_sound(Context& context, const StartupFrame& frame, bool is_reply);
 /// established. `details`: what it says then.
 Link establish(Context& context, Context::Call call, std::optional<StartupFrame> reply = {},
                Answer* details = nullptr);
+/// The same when `reply` has been sent already.
+Link establish_answered(Context& context, Context::Call call, const StartupFrame& reply,
+                        Answer* details = nullptr);
 /// The target does not take what it was sent instead of a start-up frame: it closes, says nothing,
 /// and its program learns of no connection.
 void expect_no_connection(Context& context, Stream& stream);

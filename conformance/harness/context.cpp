@@ -132,7 +132,11 @@ StartupFrame Context::reply_to(const StartupFrame& request) const {
 Link Context::answer(Call call, std::optional<StartupFrame> reply) {
   if (!reply) reply = reply_to(call.request);
   call.stream.send(*reply);
-  begin_full_operation(call.stream, *reply, call.request);
+  return answered(std::move(call), *reply);
+}
+
+Link Context::answered(Call call, const StartupFrame& reply) {
+  begin_full_operation(call.stream, reply, call.request);
   return {.stream = std::move(call.stream),
           .endpoint = call.endpoint,
           .reply = std::move(call.request)};

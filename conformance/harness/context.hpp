@@ -77,6 +77,8 @@ class Context {
   std::optional<Stream> next_call(milliseconds wait);
   /// Answers it with `reply`; by default one that suits the Request.
   Link answer(Call call, std::optional<StartupFrame> reply = std::nullopt);
+  /// The connection that `reply` makes of it, which has been sent already.
+  Link answered(Call call, const StartupFrame& reply);
   StartupFrame reply_to(const StartupFrame& request) const;
 
   /// The agent's endpoint of the connection that the tester has just asked for; `details`: what
