@@ -8,6 +8,8 @@ std::vector<Case> all_cases() {
            mpa_startup_cases(),
            mpa_answer_cases(),
            mpa_initiator_cases(),
+           mpa_enhanced_cases(),
+           mpa_enhanced_initiator_cases(),
            rdmap_send_cases(),
        }) {
     all.insert(all.end(), cases.begin(), cases.end());

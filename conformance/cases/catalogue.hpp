@@ -11,6 +11,8 @@ std::vector<Case> all_cases();
 std::vector<Case> mpa_startup_cases();
 std::vector<Case> mpa_answer_cases();
 std::vector<Case> mpa_initiator_cases();
+std::vector<Case> mpa_enhanced_cases();
+std::vector<Case> mpa_enhanced_initiator_cases();
 std::vector<Case> rdmap_send_cases();
 
 }  // namespace iwarp::conform

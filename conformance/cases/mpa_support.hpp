@@ -57,10 +57,17 @@ void expect_failed_call(Context& context, Context::Call& call);
 
 /// The next Send of the target, put together of its segments, which follow one another.
 Octets expect_message(Stream& stream);
-/// Posts a Send of these octets at the agent's end.
+/// Posts a Send of these octets at the agent's end, as soon as the connection is far enough.
 void post_send(Context& context, Endpoint& endpoint, OctetView octets, std::uint64_t id);
 /// Answers a Read Request with octets of `pattern`, in one segment.
 void answer_read(Stream& stream, const Segment& request);
+
+/// Of several Reads that the agent posts, `depth` are under way at once, and another one for each
+/// that is answered.
+void expect_reads_at_once(Context& context, Link& link, std::size_t depth);
+
+/// Sends so many empty RDMA Reads at once; each is answered, in order.
+void expect_empty_reads(Context& context, Stream& stream, std::size_t reads);
 
 /// Data go both ways: with an agent a Send each; without one, an empty RDMA Read if the target has
 /// room for it.
