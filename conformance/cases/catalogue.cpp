@@ -10,6 +10,8 @@ std::vector<Case> all_cases() {
            mpa_initiator_cases(),
            mpa_enhanced_cases(),
            mpa_enhanced_initiator_cases(),
+           mpa_fpdu_received_cases(),
+           mpa_fpdu_sent_cases(),
            rdmap_send_cases(),
        }) {
     all.insert(all.end(), cases.begin(), cases.end());

@@ -13,6 +13,8 @@ std::vector<Case> mpa_answer_cases();
 std::vector<Case> mpa_initiator_cases();
 std::vector<Case> mpa_enhanced_cases();
 std::vector<Case> mpa_enhanced_initiator_cases();
+std::vector<Case> mpa_fpdu_received_cases();
+std::vector<Case> mpa_fpdu_sent_cases();
 std::vector<Case> rdmap_send_cases();
 
 }  // namespace iwarp::conform

@@ -22,16 +22,6 @@ std::optional<Rtr> rtr_of(const Segment& segment) {
   return Rtr::kRead;
 }
 
-void expect_to_target(Context& context, Link& link) {
-  const Octets message = pattern(50, 1);
-  const Region sink = context.agent().region(64, "local_write");
-  link.agent_end().receive(kReceiveId, sink, 0, sink.size);
-  link.stream.send_message(message);
-  const Completion completion = context.expect_completion(link.agent_end(), kReceiveId);
-  context.expect_equal(completion.length, message.size(), "length of the message that came");
-  context.expect_memory(sink, 0, message);
-}
-
 void expect_from_target(Context& context, Link& link) {
   const Octets message = pattern(70, 2);
   post_send(context, link.agent_end(), message, kSendId);
@@ -234,6 +224,27 @@ void expect_empty_reads(Context& context, Stream& stream, std::size_t reads) {
   }
 }
 
+WritableLink writable_link(Context& context, std::size_t size, LinkOptions options) {
+  const Region memory = context.agent().region(size, "local_write,remote_write");
+  Link link = context.link(options);
+  link.stream.write(0, 0, {});
+  return {memory, std::move(link)};
+}
+
+WritableLink writable_link(Context& context, std::size_t size) {
+  return writable_link(context, size, {.request = context.request()});
+}
+
+void expect_all_placed(Context& context, Link& link) {
+  const Octets message = pattern(50, 1);
+  const Region sink = context.agent().region(64, "local_write");
+  link.agent_end().receive(kReceiveId, sink, 0, sink.size);
+  link.stream.send_message(message);
+  const Completion completion = context.expect_completion(link.agent_end(), kReceiveId);
+  context.expect_equal(completion.length, message.size(), "length of the message that came");
+  context.expect_memory(sink, 0, message);
+}
+
 void expect_traffic(Context& context, Link& link) {
   if (!link.endpoint) {
     if (link.reply.enhanced && link.reply.enhanced->ird == 0) return;
@@ -246,7 +257,7 @@ void expect_traffic(Context& context, Link& link) {
   // A responder must not send before the initiator.
   const bool target_called = link.reply.key == octets(kRequestKey);
   if (target_called) expect_from_target(context, link);
-  expect_to_target(context, link);
+  expect_all_placed(context, link);
   if (!target_called) expect_from_target(context, link);
 }
 

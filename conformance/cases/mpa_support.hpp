@@ -69,6 +69,17 @@ void expect_reads_at_once(Context& context, Link& link, std::size_t depth);
 /// Sends so many empty RDMA Reads at once; each is answered, in order.
 void expect_empty_reads(Context& context, Stream& stream, std::size_t reads);
 
+/// A connection to a target that has memory to be written to. The tester has sent an FPDU already,
+/// so that the target may answer whatever comes next.
+struct WritableLink {
+  Region memory;
+  Link link;
+};
+WritableLink writable_link(Context& context, std::size_t size, LinkOptions options);
+WritableLink writable_link(Context& context, std::size_t size);
+/// All that was sent before has been placed: a Send behind it was delivered.
+void expect_all_placed(Context& context, Link& link);
+
 /// Data go both ways: with an agent a Send each; without one, an empty RDMA Read if the target has
 /// room for it.
 void expect_traffic(Context& context, Link& link);
