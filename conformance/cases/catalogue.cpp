@@ -12,6 +12,9 @@ std::vector<Case> all_cases() {
            mpa_enhanced_initiator_cases(),
            mpa_fpdu_received_cases(),
            mpa_fpdu_sent_cases(),
+           mpa_markers_sent_cases(),
+           mpa_markers_received_cases(),
+           mpa_close_cases(),
            rdmap_send_cases(),
        }) {
     all.insert(all.end(), cases.begin(), cases.end());
