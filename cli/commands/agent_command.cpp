@@ -12,6 +12,8 @@
 namespace iwarp::cli {
 namespace {
 
+constexpr std::uint16_t kControlPort = 7470;
+
 struct AgentFlags {
   std::string listen = "127.0.0.1:7470";
   std::uint16_t iwarp_port = 0;
@@ -29,7 +31,7 @@ void announce(const Context& context, const std::string& address) {
 void run_agent(const AgentFlags& flags, const Context& context) {
   // Connections that a tester breaks on purpose are no news.
   configure_log(context.log_level, StackWarnings::kHidden);
-  const HostPort address = parse_host_port(flags.listen, PortZero::kAllowed);
+  const HostPort address = parse_host_port(flags.listen, PortZero::kAllowed, kControlPort);
   std::signal(SIGPIPE, SIG_IGN);
   const InterruptGuard guard;
   agent::Server server(require(verbs::Device::open(), "cannot open a device"),

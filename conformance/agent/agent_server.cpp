@@ -22,13 +22,13 @@ void Server::run() {
 bool Server::serve(ControlConnection connection) {
   Session session(
       device_, {.address = connection.local_address(), .port = options_.iwarp_port, .attend = [&] {
-                  turn_away();
+                  turn_away_others_than(connection);
                   return !options_.stopped() && !connection.gone();
                 }});
   bool spoke = false;
   std::string line;
   while (!options_.stopped()) {
-    turn_away();
+    turn_away_others_than(connection);
     const auto got = connection.next(line, kSlice);
     if (got == ControlConnection::Got::kEnd) break;
     if (got == ControlConnection::Got::kNothing) continue;
@@ -43,9 +43,10 @@ bool Server::serve(ControlConnection connection) {
   return spoke;
 }
 
-void Server::turn_away() {
-  using std::chrono::milliseconds;
-  while (auto other = listener_.next(milliseconds(0))) {
+void Server::turn_away_others_than(const ControlConnection& tester) {
+  while (!tester.gone()) {
+    auto other = listener_.next(std::chrono::milliseconds(0));
+    if (!other) return;
     // Its command is read first: a socket closed with octets unread takes the answer with it.
     std::string command;
     other->next(command, kSlice);

@@ -8,7 +8,7 @@
 namespace iwarp::agent {
 
 struct ServerOptions {
-  verbs::Endpoint listen;        ///< Of the control connection; port 0: any.
+  verbs::Endpoint listen{};      ///< Of the control connection; port 0: any.
   std::uint16_t iwarp_port = 0;  ///< Of all listeners for iWARP; 0: any.
   bool once = false;             ///< End when the first tester has gone.
   std::function<bool()> stopped = [] { return false; };  ///< Asked a few times a second.
@@ -26,8 +26,8 @@ class Server {
  private:
   /// Whether it was a tester: one who has said something.
   bool serve(ControlConnection connection);
-  /// Who comes while a tester is being served is told so.
-  void turn_away();
+  /// Who comes while `tester` is being served is told so; who comes behind its end waits.
+  void turn_away_others_than(const ControlConnection& tester);
 
   verbs::Device device_;
   ServerOptions options_;

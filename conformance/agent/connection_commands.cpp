@@ -97,6 +97,7 @@ Reply Session::accept(const Command& command) {
   read_depths(command, options);
   require(endpoint.incoming->start_accept(endpoint.qp(), options));
   endpoint.incoming.reset();
+  endpoint.begin();
   return {};
 }
 
@@ -128,6 +129,7 @@ Reply Session::connect(const Command& command) {
   read_depths(command, options);
   require(endpoint.qp().start_connect(*endpoint.peer, options));
   endpoint.peer.reset();
+  endpoint.begin();
   return {};
 }
 

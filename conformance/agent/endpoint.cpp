@@ -9,6 +9,7 @@ constexpr std::uint32_t kQueueDepth = 128;  // of each queue
 constexpr std::uint32_t kCqDepth = 1024;
 constexpr std::uint64_t kBindWrId = 0;  // no other request has it
 constexpr std::chrono::seconds kBindPatience{5};
+constexpr std::chrono::seconds kStartPatience{2};
 
 verbs::QpOptions options_of(const std::shared_ptr<EventQueue>& events) {
   verbs::QpOptions options;
@@ -34,6 +35,7 @@ void EventQueue::add(const verbs::ConnectionEvent& event) {
     const std::lock_guard lock(mutex_);
     events_.push_back(event);
     events_.back().socket = nullptr;
+    any_ = true;
   }
   changed_.notify_all();
 }
@@ -44,6 +46,11 @@ std::optional<verbs::ConnectionEvent> EventQueue::next(std::chrono::milliseconds
   auto event = std::move(events_.front());
   events_.pop_front();
   return event;
+}
+
+bool EventQueue::any(std::chrono::milliseconds timeout) {
+  std::unique_lock lock(mutex_);
+  return changed_.wait_for(lock, timeout, [this] { return any_; });
 }
 
 Endpoint::Endpoint(verbs::Device& device, verbs::ProtectionDomain& pd)
@@ -73,7 +80,16 @@ void Endpoint::receive(std::uint64_t id, std::span<const verbs::Sge> sges) {
   check(qp_.post_receive({.wr_id = wr_id, .sges = sges}), wr_id);
 }
 
-void Endpoint::post(std::uint64_t id, const std::string& op, verbs::SendWr request) {
+// A tester cannot know when this side has seen the last frame of the start-up.
+void Endpoint::await_connection(const Attend& attend) {
+  if (!begun_) return;
+  wait_in_slices(kStartPatience, attend,
+                 [this](std::chrono::milliseconds slice) { return events_->any(slice); });
+}
+
+void Endpoint::post(std::uint64_t id, const std::string& op, verbs::SendWr request,
+                    const Attend& attend) {
+  await_connection(attend);
   request.wr_id = remember(id, op);
   request.flags = request.flags | verbs::SendFlags::kSignaled;
   check(qp_.post_send(request), request.wr_id);
@@ -108,6 +124,7 @@ std::optional<Report> Endpoint::completion(std::chrono::milliseconds longest,
 }
 
 void Endpoint::bind(const verbs::BindWr& binding, const Attend& attend) {
+  await_connection(attend);
   bound_.reset();
   check(qp_.post_send({.wr_id = kBindWrId, .opcode = verbs::Opcode::kBindWindow, .bind = &binding}),
         kBindWrId);

@@ -110,7 +110,8 @@ Reply Session::post(const Command& command) {
   if (command.has("swap")) request.atomic.data = command.hex("swap");
   if (command.has("compare")) request.atomic.compare = command.hex("compare");
   if (operation.opcode == Opcode::kCmpSwap) request.atomic.mask = UINT64_MAX;
-  endpoint_of(command).post(command.number("id"), std::string(operation.name), request);
+  endpoint_of(command).post(command.number("id"), std::string(operation.name), request,
+                            options_.attend);
   return {};
 }
 

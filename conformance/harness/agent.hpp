@@ -13,7 +13,7 @@ inline constexpr std::uint16_t kAgentPort = 7470;
 /// The tester's end of the protocol of conformance/agent/PROTOCOL.md. Each call waits for its
 /// answer; an `error` answer is thrown as AgentError, a lost agent as Unreachable.
 struct AgentError : std::runtime_error {
-  AgentError(std::string command, std::string error_code, const std::string& text)
+  AgentError(const std::string& command, std::string error_code, const std::string& text)
       : std::runtime_error("the agent answers " + command + " with " + error_code + ": " + text),
         code(std::move(error_code)) {}
   std::string code;

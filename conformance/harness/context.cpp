@@ -142,8 +142,8 @@ Link Context::answered(Call call, const StartupFrame& reply) {
           .reply = std::move(call.request)};
 }
 
-void Context::expect(bool true_, const std::string& expected, const std::string& got) {
-  if (!true_) throw Failure(expected, got);
+void Context::expect(bool holds, const std::string& expected, const std::string& got) {
+  if (!holds) throw Failure(expected, got);
   transcript_.add({.kind = Event::Kind::kExpectation, .text = expected});
 }
 

@@ -88,7 +88,7 @@ class Context {
   void listen(const std::string& options = {});
 
   // --- expectations ---
-  void expect(bool true_, const std::string& expected, const std::string& got);
+  void expect(bool holds, const std::string& expected, const std::string& got);
   void expect_equal(std::uint64_t got, std::uint64_t expected, const std::string& what);
   void expect_equal(OctetView got, OctetView expected, const std::string& what);
   /// The octets of the region are all `fill`.
