@@ -1,5 +1,6 @@
 #include "harness/agent.hpp"
 
+#include <algorithm>
 #include <charconv>
 #include <sstream>
 
@@ -7,7 +8,8 @@ namespace iwarp::conform {
 namespace {
 
 constexpr std::size_t kLongestLine = 200000;
-constexpr std::size_t kShown = 200;  // of a line that cannot be believed
+constexpr std::size_t kPiece = 65536;  // of memory in one command or answer
+constexpr std::size_t kShown = 200;    // of a line that cannot be believed
 
 std::string shown(std::string_view line) {
   std::string text;
@@ -161,13 +163,22 @@ Region Agent::region(std::size_t size, const std::string& access, std::uint8_t f
 void Agent::deregister(const Region& region) { call("deregister" + pair("region", region.id)); }
 
 Octets Agent::fetch(const Region& region, std::size_t offset, std::size_t length) {
-  Octets data = call("fetch" + part_of(region, offset, length)).octets("data");
-  if (data.size() != length) throw Unreachable("the agent fetched another number of octets");
+  Octets data;
+  do {  // even nothing is asked for once
+    const std::size_t piece = std::min(length - data.size(), kPiece);
+    const Octets got = call("fetch" + part_of(region, offset + data.size(), piece)).octets("data");
+    if (got.size() != piece) throw Unreachable("the agent fetched another number of octets");
+    data.insert(data.end(), got.begin(), got.end());
+  } while (data.size() < length);
   return data;
 }
 
 void Agent::store(const Region& region, std::size_t offset, OctetView data) {
-  call("store" + pair("region", region.id) + pair("offset", offset) + " data=" + octet_text(data));
+  for (std::size_t at = 0; at < data.size(); at += kPiece) {
+    const OctetView piece = data.subspan(at, std::min(data.size() - at, kPiece));
+    call("store" + pair("region", region.id) + pair("offset", offset + at) +
+         " data=" + octet_text(piece));
+  }
 }
 
 Answer Endpoint::call(const std::string& command, const std::string& rest, milliseconds longest) {

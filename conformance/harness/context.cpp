@@ -42,9 +42,10 @@ StartupFrame Context::peer_to_peer_request() const {
   return frame;
 }
 
-Stream Context::dial() {
+Stream Context::dial(int max_segment_size) {
   if (!target_.address) listen();
-  return {Tcp::connect(*target_.address, limits_.timeout), true, transcript_, limits_};
+  return {Tcp::connect(*target_.address, limits_.timeout, max_segment_size), true, transcript_,
+          limits_};
 }
 
 void Context::listen(const std::string& options) {
@@ -64,7 +65,7 @@ Endpoint Context::await_endpoint() {
 
 Link Context::link(const LinkOptions& options) {
   listen(options.listen);
-  Stream stream = dial();
+  Stream stream = dial(options.max_segment_size);
   stream.send(options.request);
   std::optional<Endpoint> endpoint;
   if (has_agent()) {
