@@ -80,7 +80,7 @@ StartupFrame request_with(const Context& context, bool markers) {
 // Sends a message that takes several FPDUs; the sizes of all but the last, which is not full.
 std::vector<Sizes> full_fpdus(Context& context, std::size_t size, int segment_size, bool markers) {
   Link link =
-      context.link({.request = request_with(context, markers), .segment_size = segment_size});
+      context.link({.request = request_with(context, markers), .max_segment_size = segment_size});
   link.stream.write(0, 0, {});
   const Octets content = pattern(size);
   post_send(context, link.agent_end(), content, kSendId);

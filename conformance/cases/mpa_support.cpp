@@ -1,13 +1,13 @@
 #include "cases/mpa_support.hpp"
 
 #include <deque>
-#include <thread>
+
+#include "harness/messages.hpp"
 
 namespace iwarp::conform {
 namespace {
 
 constexpr std::uint8_t kReservedFlags = 0x0F;  // S was one of them in revision 1
-constexpr milliseconds kRetry{2};
 constexpr std::uint64_t kReceiveId = 900, kSendId = 901;
 
 std::string hex_flags(std::uint8_t flags) { return "flags " + hex_number(flags, 2); }
@@ -153,31 +153,14 @@ void expect_failed_call(Context& context, Context::Call& call) {
 }
 
 Octets expect_message(Stream& stream) {
-  Octets message;
-  for (std::optional<std::uint32_t> msn;;) {
-    const Segment segment = stream.expect_segment_of(kSend);
-    if (segment.mo != message.size() || segment.msn != msn.value_or(segment.msn)) {
-      throw Failure("the next segment of a Send", describe(segment));
-    }
-    msn = segment.msn;
-    put(message, segment.payload);
-    if (segment.last()) return message;
-  }
+  return expect_untagged_message(stream, kSend, kSendQueue).payload;
 }
 
 void post_send(Context& context, Endpoint& endpoint, OctetView octets, std::uint64_t id) {
   Agent& agent = context.agent();
   const Region source = agent.region(std::max<std::size_t>(octets.size(), 1), "local_write");
   if (!octets.empty()) agent.store(source, 0, octets);
-  const auto deadline = Clock::now() + context.limits().timeout;
-  for (;;) {
-    try {
-      return endpoint.send(id, source, 0, octets.size());
-    } catch (const AgentError& error) {
-      if (error.code != "ENOTCONN" || Clock::now() > deadline) throw;
-    }
-    std::this_thread::sleep_for(kRetry);
-  }
+  endpoint.send(id, source, 0, octets.size());
 }
 
 void answer_read(Stream& stream, const Segment& request) {

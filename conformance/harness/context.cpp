@@ -42,9 +42,9 @@ StartupFrame Context::peer_to_peer_request() const {
   return frame;
 }
 
-Stream Context::dial(int segment_size) {
+Stream Context::dial(int max_segment_size) {
   if (!target_.address) listen();
-  return {Tcp::connect(*target_.address, limits_.timeout, segment_size), true, transcript_,
+  return {Tcp::connect(*target_.address, limits_.timeout, max_segment_size), true, transcript_,
           limits_};
 }
 
@@ -66,7 +66,7 @@ Endpoint Context::await_endpoint(Answer* details) {
 
 Link Context::link(const LinkOptions& options) {
   listen(options.listen);
-  Stream stream = dial(options.segment_size);
+  Stream stream = dial(options.max_segment_size);
   stream.send(options.request);
   return link(std::move(stream), options);
 }

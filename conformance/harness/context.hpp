@@ -14,9 +14,9 @@ struct LinkOptions {
   /// With an agent: what happens to its queue pair before the connection is accepted, such as
   /// posted receives.
   std::function<void(Endpoint&)> prepare{};
-  std::string accept{};  ///< Pairs of the agent's `accept`.
-  std::string listen{};  ///< Pairs of the agent's `listen`, if it shall not be as usual.
-  int segment_size = 0;  ///< The greatest TCP segment that the target may send, 0: as usual.
+  std::string accept{};      ///< Pairs of the agent's `accept`.
+  std::string listen{};      ///< Pairs of the agent's `listen`, if it shall not be as usual.
+  int max_segment_size = 0;  ///< What the tester's TCP advertises, if not the usual.
 };
 
 /// An established connection: the tester's end, and the agent's if there is one.
@@ -58,8 +58,9 @@ class Context {
   StartupFrame peer_to_peer_request() const;
   std::uint8_t revision() const { return target_.revision; }
 
-  /// A TCP connection to the target's iWARP port, nothing sent.
-  Stream dial(int segment_size = 0);
+  /// A TCP connection to the target's iWARP port, nothing sent. The tester's TCP advertises this
+  /// maximum segment size, or the usual one.
+  Stream dial(int max_segment_size = 0);
   /// Connects, and expects the Reply to accept and to suit the Request.
   Link link() { return link({.request = request()}); }
   Link link(const LinkOptions& options);

@@ -9,18 +9,26 @@ std::string count(std::size_t octets) {
   return std::to_string(octets) + (octets == 1 ? " octet" : " octets");
 }
 
-// What is wrong with the control octets of a segment with an opcode that the case waits for.
+bool invalidates(std::uint8_t opcode) {
+  return opcode == kSendInvalidate || opcode == kSendSolicitedInvalidate;
+}
+
+// What is wrong with the control fields of a segment with an opcode that the case waits for.
 std::optional<std::string> control_fault(const Segment& segment) {
   if ((segment.ddp_control & kDdpVersionMask) != kDdpVersion) return "DDP version 1";
   if ((segment.rdmap_control & kRdmapVersionMask) != kRdmapVersion) return "RDMAP version 1";
   if ((segment.ddp_control & kDdpReserved) != 0) return "reserved DDP bits of zero";
   if ((segment.rdmap_control & kRdmapReserved) != 0) return "reserved RDMAP bits of zero";
+  if (!segment.tagged() && !invalidates(segment.opcode()) && segment.invalidate_stag != 0) {
+    return "an Invalidate STag of zero where it is not used";
+  }
   return std::nullopt;
 }
 
 std::string control_text(const Segment& segment) {
   return "DDP control " + hex_number(segment.ddp_control, 2) + ", RDMAP control " +
-         hex_number(segment.rdmap_control, 2);
+         hex_number(segment.rdmap_control, 2) + ", Invalidate STag " +
+         hex_number(segment.invalidate_stag, 8);
 }
 
 }  // namespace
@@ -163,6 +171,12 @@ void Stream::send_fpdu(OctetView ulpdu, const FpduFault& fault) {
   send_octets(wire);
 }
 
+void Stream::send_together(const std::vector<Segment>& segments) {
+  Octets wire;
+  for (const Segment& segment : segments) put(wire, frame(segment));
+  send_octets(wire);
+}
+
 void Stream::send_message(Octets payload, Opcode opcode, std::uint32_t invalidate_stag) {
   Segment segment =
       untagged_segment(opcode, kSendQueue, next_msn(kSendQueue), 0, std::move(payload));
@@ -263,7 +277,7 @@ Segment Stream::expect_segment_of(Opcode opcode) {
 }
 
 Terminate Stream::expect_terminate(const std::vector<Cause>& causes) {
-  std::string what = "a Terminate: ";
+  std::string what = causes.empty() ? "a Terminate" : "a Terminate: ";
   for (const Cause& cause : causes) {
     what += (&cause == &causes.front() ? "" : ", or ") + describe(cause);
   }
@@ -283,7 +297,8 @@ Terminate Stream::expect_terminate(const std::vector<Cause>& causes) {
       throw Failure("a Terminate as long as its header control bits announce",
                     "only " + count(segment.payload.size()) + ": " + to_hex(segment.payload));
     }
-    if (std::find(causes.begin(), causes.end(), terminate->cause) == causes.end()) {
+    if (!causes.empty() &&
+        std::find(causes.begin(), causes.end(), terminate->cause) == causes.end()) {
       throw Failure(what, "a Terminate: " + describe(terminate->cause));
     }
     met("a Terminate: " + describe(terminate->cause));

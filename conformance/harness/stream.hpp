@@ -51,6 +51,8 @@ class Stream {
   void send(const Segment& segment, const FpduFault& fault = {}) {
     send_fpdu(encode(segment), fault);
   }
+  /// Several segments, each an FPDU, in one go: the target may find them all at once.
+  void send_together(const std::vector<Segment>& segments);
   /// The octets of an FPDU as the next one would be, for cases that cut or join them. They are part
   /// of the stream from now on: send them with send_octets.
   Octets frame(const Segment& segment, const FpduFault& fault = {});
@@ -65,10 +67,11 @@ class Stream {
   /// The next FPDU; its framing is right.
   Fpdu expect_fpdu(std::string_view what = "an FPDU");
   Segment expect_segment(std::string_view what = "a DDP Segment");
-  /// A segment with this opcode, version numbers 1 and reserved bits 0.
+  /// A segment with this opcode, version numbers 1, and zero in the reserved bits and in an
+  /// Invalidate STag that the opcode does not use.
   Segment expect_segment_of(Opcode opcode);
-  /// A Terminate with one of these causes, on queue 2 with MSN 1. Segments in front of it, such as
-  /// the rest of a Read Response, are passed over.
+  /// A Terminate with one of these causes, or with any if there are none, on queue 2 with MSN 1.
+  /// Segments in front of it, such as the rest of a Read Response, are passed over.
   Terminate expect_terminate(const std::vector<Cause>& causes);
   Terminate expect_terminate(const Cause& cause) { return expect_terminate(std::vector{cause}); }
   /// The target ends the connection, by FIN or RST, and sends nothing more but what `also` allows.

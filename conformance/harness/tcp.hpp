@@ -33,9 +33,8 @@ class Tcp {
   }
   ~Tcp() { close(); }
 
-  /// `segment_size`: the greatest TCP segment that the other end is told to send, 0: as usual.
-  /// Throws Unreachable.
-  static Tcp connect(const Address& to, milliseconds timeout, int segment_size = 0);
+  /// Advertises `max_segment_size`, or what the system likes. Throws Unreachable.
+  static Tcp connect(const Address& to, milliseconds timeout, int max_segment_size = 0);
 
   bool is_open() const { return descriptor_ >= 0; }
   /// False if the other end has closed or reset, or takes nothing for `timeout`.
