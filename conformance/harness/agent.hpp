@@ -59,6 +59,7 @@ class Agent {
   const std::set<std::string>& features() const { return features_; }
   /// The address under which the agent's machine sees the tester's end of the control connection.
   const ConnectionEnds& ends() const { return ends_; }
+  milliseconds timeout() const { return timeout_; }
 
   /// Commands and answers are noted here from now on; nullptr ends that.
   void record(Transcript* transcript) { transcript_ = transcript; }
@@ -94,7 +95,8 @@ class Endpoint {
   void reject(OctetView private_data = {});
   void connect(const std::string& options = {}) { call("connect", options); }
   void receive(std::uint64_t id, const Region& region, std::size_t offset, std::size_t length);
-  /// `rest`: the pairs behind id and op.
+  /// `rest`: the pairs behind id and op. Asks again if the connection is not up yet: the tester may
+  /// have seen the Reply before the target's own program.
   void post(std::uint64_t id, const std::string& op, const std::string& rest);
   void send(std::uint64_t id, const Region& region, std::size_t offset, std::size_t length,
             const std::string& op = "send");
