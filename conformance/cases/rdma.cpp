@@ -1,0 +1,72 @@
+#include "cases/rdma.hpp"
+
+namespace iwarp::conform {
+namespace {
+
+constexpr std::uint32_t kSinkStag = 0x51A6A115;
+
+}  // namespace
+
+Link link_with_receives(Context& context, const Region& region, std::size_t count,
+                        std::size_t size) {
+  return context.link({.request = context.request(), .prepare = [&](Endpoint& endpoint) {
+                         for (std::size_t i = 0; i < count; ++i) {
+                           endpoint.receive(i + 1, region, i * size, size);
+                         }
+                       }});
+}
+
+Link talking_link(Context& context) { return talking_link(context, {context.request()}); }
+
+Link talking_link(Context& context, const LinkOptions& options) {
+  Link link = context.link(options);
+  sync(link.stream);
+  return link;
+}
+
+void sync(Stream& stream) {
+  stream.send_read_request({.sink_stag = kSinkStag});
+  const TaggedMessage response = expect_tagged_message(stream, kReadResponse);
+  if (!response.payload.empty()) {
+    throw Failure("an empty Read Response", std::to_string(response.payload.size()) + " octets");
+  }
+}
+
+Terminate expect_terminated(Stream& stream, const Causes& causes) {
+  Terminate terminate = stream.expect_terminate(causes);
+  stream.expect_end();
+  return terminate;
+}
+
+void expect_failed_completion(Context& context, Endpoint& endpoint, std::uint64_t id) {
+  const auto completion = endpoint.completion(context.limits().timeout);
+  const std::string what = "completion " + std::to_string(id) + ", not successful";
+  if (!completion) throw Failure(what, "none");
+  context.expect(
+      completion->id == id && completion->status != "success", what,
+      "completion " + std::to_string(completion->id) + " with status " + completion->status);
+}
+
+void expect_disconnected(Context& context, Endpoint& endpoint) {
+  for (;;) {
+    const std::string event = endpoint.event(context.limits().timeout);
+    if (event == "established") continue;
+    context.expect(event == "disconnected" || event == "failed",
+                   "the program is told that the connection ended", "event " + event);
+    return;
+  }
+}
+
+Octets read_from(Stream& stream, std::uint32_t stag, std::uint64_t to, std::uint32_t size) {
+  stream.send_read_request(
+      {.sink_stag = kSinkStag, .size = size, .source_stag = stag, .source_to = to});
+  return expect_tagged_message(stream, kReadResponse).payload;
+}
+
+Segment empty_write() { return tagged_segment(kWrite, kWildStag, kWildTo, {}); }
+
+Segment empty_read_request(std::uint32_t msn) {
+  return untagged_segment(kReadRequest, kReadQueue, msn, 0, encode(ReadRequest{}));
+}
+
+}  // namespace iwarp::conform
