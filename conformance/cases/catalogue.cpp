@@ -7,6 +7,15 @@ std::vector<Case> all_cases() {
   // clang-format off
   for (const auto& cases : {
            mpa_startup_cases(),
+           mpa_answer_cases(),
+           mpa_initiator_cases(),
+           mpa_enhanced_cases(),
+           mpa_enhanced_initiator_cases(),
+           mpa_fpdu_received_cases(),
+           mpa_fpdu_sent_cases(),
+           mpa_markers_sent_cases(),
+           mpa_markers_received_cases(),
+           mpa_close_cases(),
            ddp_header_cases(),
            ddp_untagged_cases(),
            ddp_untagged_fault_cases(),

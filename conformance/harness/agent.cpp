@@ -3,11 +3,13 @@
 #include <algorithm>
 #include <charconv>
 #include <sstream>
+#include <thread>
 
 namespace iwarp::conform {
 namespace {
 
 constexpr std::size_t kLongestLine = 200000;
+constexpr milliseconds kRetry{2};
 constexpr std::size_t kPiece = 65536;  // of memory in one command or answer
 constexpr std::size_t kShown = 200;    // of a line that cannot be believed
 
@@ -195,7 +197,16 @@ void Endpoint::receive(std::uint64_t id, const Region& region, std::size_t offse
 }
 
 void Endpoint::post(std::uint64_t id, const std::string& op, const std::string& rest) {
-  call("post", "id=" + std::to_string(id) + " op=" + op + in_front(rest));
+  const auto deadline = Clock::now() + agent_->timeout();
+  for (;;) {
+    try {
+      call("post", "id=" + std::to_string(id) + " op=" + op + in_front(rest));
+      return;
+    } catch (const AgentError& error) {
+      if (error.code != "ENOTCONN" || Clock::now() > deadline) throw;
+    }
+    std::this_thread::sleep_for(kRetry);
+  }
 }
 
 void Endpoint::send(std::uint64_t id, const Region& region, std::size_t offset, std::size_t length,

@@ -61,11 +61,14 @@ void Stream::met(std::string text) {
       {.kind = Event::Kind::kExpectation, .connection = connection_, .text = std::move(text)});
 }
 
+void Stream::note_sent(OctetView octets, Event::Kind kind) {
+  if (kind == Event::Kind::kNote) return;
+  transcript_.add(
+      {.kind = kind, .connection = connection_, .octets = {octets.begin(), octets.end()}});
+}
+
 void Stream::send_octets(OctetView octets, Event::Kind kind) {
-  if (kind != Event::Kind::kNote) {
-    transcript_.add(
-        {.kind = kind, .connection = connection_, .octets = {octets.begin(), octets.end()}});
-  }
+  note_sent(octets, kind);
   transcript_.add({.kind = Event::Kind::kRawSent,
                    .connection = connection_,
                    .octets = {octets.begin(), octets.end()}});
@@ -88,10 +91,19 @@ void Stream::send(const StartupFrame& frame) {
   send_octets(encode(frame), Event::Kind::kStartupSent);
 }
 
-void Stream::send_in_pieces(OctetView octets, std::size_t piece) {
+void Stream::send_in_pieces(OctetView octets, std::size_t piece, Event::Kind kind) {
+  note_sent(octets, kind);
   for (std::size_t at = 0; at < octets.size(); at += piece) {
     send_octets(octets.subspan(at, std::min(piece, octets.size() - at)));
   }
+}
+
+std::optional<StartupFrame> Stream::expect_reply_or_end() {
+  std::size_t size = 0;
+  const auto whole = [&] { return parse_startup_frame(startup_octets_, size).has_value(); };
+  read_until(whole, limits_.timeout);
+  if (ended_ && startup_octets_.empty()) return std::nullopt;
+  return expect_reply();
 }
 
 StartupFrame Stream::expect_startup_frame(std::string_view key, std::string_view what) {
@@ -317,9 +329,18 @@ Tcp::Got Stream::expect_end(Before also) {
   }
 }
 
+void Stream::expect_refusal(const std::vector<Cause>& causes) {
+  const Tcp::Got got = read_until([&] { return !fpdus_.empty(); }, limits_.timeout);
+  if (got == Tcp::Got::kNothing) throw Failure("the end of the connection", describe_end(got));
+  if (got == Tcp::Got::kOctets) expect_terminate(causes);
+  expect_end();
+}
+
 bool Stream::says_something() {
-  return read_until([&] { return !fpdus_.empty() || !startup_octets_.empty(); }, limits_.quiet) !=
-         Tcp::Got::kNothing;
+  const auto something = [&] {
+    return !fpdus_.empty() || !startup_octets_.empty() || reader_.pending() > 0;
+  };
+  return read_until(something, limits_.quiet) != Tcp::Got::kNothing;
 }
 
 void Stream::expect_quiet(std::string_view why) {
@@ -327,8 +348,10 @@ void Stream::expect_quiet(std::string_view why) {
     met("nothing came: " + std::string(why));
     return;
   }
-  std::string got = ended_ ? describe_end(*ended_)
-                           : count(startup_octets_.size()) + ": " + to_hex(startup_octets_);
+  std::string got = describe_end(ended_.value_or(Tcp::Got::kNothing));
+  if (!startup_octets_.empty()) {
+    got = count(startup_octets_.size()) + ": " + to_hex(startup_octets_);
+  }
   if (auto fpdu = next_fpdu()) {
     const auto segment = parse_segment(fpdu->ulpdu);
     got = segment ? describe(*segment) : "an FPDU that holds no DDP Segment";

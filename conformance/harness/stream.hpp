@@ -32,10 +32,12 @@ class Stream {
 
   // --- start-up ---
   void send(const StartupFrame& frame);
-  /// Sends it in pieces of `piece` octets, each a TCP segment.
-  void send_in_pieces(OctetView octets, std::size_t piece);
+  /// Sends them in pieces of `piece` octets, each a TCP segment, noted as one thing of `kind`.
+  void send_in_pieces(OctetView octets, std::size_t piece, Event::Kind kind = Event::Kind::kNote);
   StartupFrame expect_startup_frame(std::string_view key, std::string_view what);
   StartupFrame expect_reply() { return expect_startup_frame(kReplyKey, "an MPA Reply Frame"); }
+  /// None if the target ends the connection instead, without a word.
+  std::optional<StartupFrame> expect_reply_or_end();
   StartupFrame expect_request() {
     return expect_startup_frame(kRequestKey, "an MPA Request Frame");
   }
@@ -73,11 +75,15 @@ class Stream {
   Terminate expect_terminate(const std::vector<Cause>& causes);
   Terminate expect_terminate(const Cause& cause) { return expect_terminate(std::vector{cause}); }
   /// The target ends the connection, by FIN or RST, and sends nothing more but what `also` allows.
+  /// Which of the two it was.
   enum class Before { kNothing, kTerminate, kAnything };
   Tcp::Got expect_end(Before also = Before::kNothing);
+  /// The target does not put up with what it got: it ends the connection, either at once or behind
+  /// a Terminate with one of these causes.
+  void expect_refusal(const std::vector<Cause>& causes);
   /// Nothing comes and the connection stays.
   void expect_quiet(std::string_view why);
-  /// Whether the target has anything to say within Limits::quiet.
+  /// Whether the target has anything to say within Limits::quiet, be it half an FPDU.
   bool says_something();
 
   const Limits& limits() const { return limits_; }
@@ -91,6 +97,7 @@ class Stream {
   std::optional<Fpdu> next_fpdu();
   std::string describe_end(Tcp::Got got) const;
   void met(std::string text);
+  void note_sent(OctetView octets, Event::Kind kind);
 
   Tcp tcp_;
   Transcript& transcript_;
