@@ -135,26 +135,13 @@ void counts_its_msns(Context& context) {
   }
 }
 
-// A small maximum segment size that the tester advertises bounds the target's EMSS, and that its
-// MULPDU (RFC 5044 §4.5).
 void keeps_segments_within_the_mulpdu(Context& context) {
-  constexpr int kSegmentSize = 1000;
   constexpr std::size_t kMessage = 20000;
   const Region region = context.agent().region(kMessage, "local_write");
   Link link =
-      talking_link(context, {.request = context.request(), .max_segment_size = kSegmentSize});
+      talking_link(context, {.request = context.request(), .max_segment_size = kSmallSegments});
   link.agent_end().send(1, region, 0, kMessage);
-  std::size_t received = 0;
-  while (received < kMessage) {
-    const Fpdu fpdu = link.stream.expect_fpdu();
-    context.expect(fpdu.wire.size() <= kSegmentSize,
-                   "a DDP Segment whose FPDU fits into a TCP segment of 1000 octets",
-                   "an FPDU of " + std::to_string(fpdu.wire.size()) + " octets");
-    const auto segment = parse_segment(fpdu.ulpdu);
-    context.expect(segment && segment->opcode() == kSend, "a segment of the Send",
-                   segment ? describe(*segment) : "a ULPDU that is none");
-    received += segment->payload.size();
-  }
+  expect_small_segments(context, link.stream, kSend, kMessage);
   context.expect_completion(link.agent_end(), 1);
 }
 

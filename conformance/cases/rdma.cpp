@@ -63,6 +63,22 @@ Octets read_from(Stream& stream, std::uint32_t stag, std::uint64_t to, std::uint
   return expect_tagged_message(stream, kReadResponse).payload;
 }
 
+void expect_small_segments(Context& context, Stream& stream, Opcode opcode, std::size_t size) {
+  std::size_t received = 0;
+  while (received < size) {
+    const Fpdu fpdu = stream.expect_fpdu();
+    context.expect(fpdu.wire.size() <= kSmallSegments,
+                   "a DDP Segment whose FPDU fits into a TCP segment of " +
+                       std::to_string(kSmallSegments) + " octets",
+                   "an FPDU of " + std::to_string(fpdu.wire.size()) + " octets");
+    const auto segment = parse_segment(fpdu.ulpdu);
+    context.expect(segment && segment->opcode() == opcode,
+                   "a segment of " + std::string(name_of(opcode)),
+                   segment ? describe(*segment) : "a ULPDU that is none");
+    received += segment->payload.size();
+  }
+}
+
 Segment empty_write() { return tagged_segment(kWrite, kWildStag, kWildTo, {}); }
 
 Segment empty_read_request(std::uint32_t msn) {

@@ -44,6 +44,11 @@ void expect_disconnected(Context& context, Endpoint& endpoint);
 /// Reads from the target with a Read Request and puts its response together.
 Octets read_from(Stream& stream, std::uint32_t stag, std::uint64_t to, std::uint32_t size);
 
+/// For LinkOptions::max_segment_size: bounds the target's EMSS and so its MULPDU (RFC 5044 §4.5).
+inline constexpr int kSmallSegments = 1000;
+/// Segments of `opcode` with `size` octets in all come, and each FPDU fits into a TCP segment.
+void expect_small_segments(Context& context, Stream& stream, Opcode opcode, std::size_t size);
+
 Segment empty_write();
 Segment empty_read_request(std::uint32_t msn);
 

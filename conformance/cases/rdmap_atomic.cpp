@@ -53,6 +53,17 @@ void returns_what_was_stored(Context& context) {
   context.expect_memory(word.region, word.offset, stored);
 }
 
+// Any TO will do that is aligned in memory.
+void performs_on_the_last_word(Context& context) {
+  AtomicWord word = atomic_word(context);
+  const std::size_t words = (word.region.size - word.offset) / 8;
+  word.offset += 8 * (words - 1);
+  Link link = context.link();
+  set_word(context, link.stream, word, 77);
+  expect_word(context, word.region, word.offset, 77);
+  context.expect_memory(word.region, 0, Octets(word.offset, 0));
+}
+
 void ignores_reserved_bits(Context& context) {
   const AtomicWord word = atomic_word(context);
   Link link = context.link();
@@ -213,7 +224,9 @@ std::vector<Case> rdmap_atomic_cases() {
       performs);
   cases.insert(
       cases.end(),
-      {{"rdmap.atomic.original", "The original value is what the memory held", Needs::kAgent,
+      {{"rdmap.atomic.last-word", "An atomic may name any aligned word", Needs::kAgent,
+        performs_on_the_last_word},
+       {"rdmap.atomic.original", "The original value is what the memory held", Needs::kAgent,
         returns_what_was_stored},
        {"rdmap.atomic.reserved", "Reserved bits and unused fields of a FetchAdd are ignored",
         Needs::kAgent, ignores_reserved_bits},

@@ -67,6 +67,19 @@ void refuses_a_deregistered_region(Context& context) {
   context.expect_target_alive();
 }
 
+void refuses_a_version(Context& context) {
+  const AtomicWord word = atomic_word(context);
+  Link link = context.link();
+  AtomicRequest request = operation_of(kFetchAdd);
+  request.stag = word.region.stag;
+  request.to = word.to();
+  Segment segment = untagged_segment(kAtomicRequest, kReadQueue, 1, 0, encode(request));
+  segment.rdmap_control = kAtomicRequest;  // version 0
+  link.stream.send(segment);
+  expect_terminated(link.stream, {rdmap_error::kVersion});
+  context.expect_untouched(word.region);
+}
+
 void performs_nothing_behind_an_error(Context& context) {
   const AtomicWord word = atomic_word(context);
   Link link = context.link();
@@ -160,7 +173,9 @@ std::vector<Case> rdmap_atomic_fault_cases() {
        {"rdmap.atomic.request-long", "An Atomic Request of 53 octets ends the stream", 53}},
       refuses_another_length);
   cases.insert(cases.end(),
-               {{"rdmap.atomic.stag-deregistered", "An atomic on a region that is gone is refused",
+               {{"rdmap.atomic.version", "An Atomic Request of RDMAP version 0 is refused",
+                 Needs::kAgent, refuses_a_version},
+                {"rdmap.atomic.stag-deregistered", "An atomic on a region that is gone is refused",
                  Needs::kAgent, refuses_a_deregistered_region},
                 {"rdmap.atomic.after-error", "Atomics behind an error are not performed",
                  Needs::kAgent, performs_nothing_behind_an_error}});

@@ -25,7 +25,7 @@ struct KindRow {
 
 void delivers(Context& context, const KindRow& row) {
   Link link = immediate_link(context, 1);
-  link.stream.send_message(pattern(8), row.opcode);
+  link.stream.send_message(pattern(8), row.opcode, kWildStag);  // which the receiver ignores
   expect_immediate(context, link, 1, pattern(8));
 }
 
@@ -70,6 +70,15 @@ void refuses_another_length(Context& context, const LengthRow& row) {
   Link link = immediate_link(context, 1);
   send_cut(link.stream, untagged_segment(kImmediate, kSendQueue, 1, 0, pattern(row.size)), row.cut);
   expect_terminated(link.stream, {});
+  expect_failed_completion(context, link.agent_end(), 1);
+}
+
+void refuses_a_version(Context& context) {
+  Link link = immediate_link(context, 1);
+  Segment segment = untagged_segment(kImmediate, kSendQueue, 1, 0, pattern(8));
+  segment.rdmap_control = kImmediate | 0x80;  // version 2
+  link.stream.send(segment);
+  expect_terminated(link.stream, {rdmap_error::kVersion});
   expect_failed_completion(context, link.agent_end(), 1);
 }
 
@@ -171,6 +180,8 @@ std::vector<Case> rdmap_immediate_cases() {
        {"rdmap.immediate.nine-octets-in-segments",
         "Immediate Data of 9 octets in two segments end the stream", 9, 8}},
       refuses_another_length);
+  cases.push_back({"rdmap.immediate.version", "Immediate Data of RDMAP version 2 end the stream",
+                   Needs::kAgent, refuses_a_version});
   cases.push_back({"rdmap.immediate.no-receive", "Immediate Data without a receive end the stream",
                    Needs::kAgent, refuses_without_a_receive});
   add_rows<SentRow>(

@@ -101,6 +101,30 @@ void revokes_in_the_middle_of_a_write(Context& context) {
   expect_terminated(link.stream, {ddp_error::kInvalidStag});
 }
 
+// One stream has all Reads that it may have, and they cannot be answered.
+void keeps_reads_apart(Context& context) {
+  constexpr std::uint16_t kDepth = 4;
+  constexpr std::uint32_t kLong = 16 << 20;  // more than sockets take
+  const Region region = context.agent().region(kLong, kOpen);
+  StartupFrame request = context.request();
+  if (request.enhanced) request.enhanced->ord = kDepth;
+  const LinkOptions options{.request = request, .accept = "ird=4"};
+  Link greedy = context.link(options);
+  for (std::uint32_t i = 0; i < kDepth; ++i) {
+    greedy.stream.send_read_request(
+        {.size = kLong, .source_stag = region.stag, .source_to = region.address});
+  }
+  Link other = context.link(options);
+  for (std::uint32_t i = 0; i < kDepth; ++i) {
+    other.stream.send_read_request(
+        {.size = 1000, .source_stag = region.stag, .source_to = region.address});
+  }
+  for (std::uint32_t i = 0; i < kDepth; ++i) {
+    context.expect_equal(expect_tagged_message(other.stream, kReadResponse).payload.size(), 1000,
+                         "octets of a Read Response");
+  }
+}
+
 struct DeathRow {
   std::string_view id, title;
   std::function<void(Stream&)> die;
@@ -153,6 +177,8 @@ std::vector<Case> rdmap_security_cases() {
       {"rdmap.security.revoked-midway", "Access that is taken back ends within a Write",
        Needs::kAgent, revokes_in_the_middle_of_a_write},
   };
+  cases.push_back({"rdmap.security.reads-apart", "Reads of one stream take no room of another's",
+                   Needs::kAgent, keeps_reads_apart});
   add_rows<DeathRow>(
       cases, Needs::kAgent,
       {{"rdmap.security.others-survive-reset", "A reset harms no other stream",

@@ -109,7 +109,24 @@ void sends_while_it_receives(Context& context) {
   }
 }
 
-// Requests posted before the end leave before the FIN (RFC 5041 §6.2.1).
+// The agent's stack refuses the request, or completes it in error behind those in front of it.
+void expect_not_sent(Context& context, Endpoint& endpoint, std::uint64_t id, const Region& region) {
+  try {
+    endpoint.send(id, region, 0, 8);
+  } catch (const AgentError& error) {
+    context.note(error.what());
+    return;
+  }
+  for (;;) {
+    const auto completion = endpoint.completion(context.limits().timeout);
+    context.expect(completion.has_value(), "a completion of what was posted too late", "none");
+    if (completion->id != id) continue;
+    context.expect(completion->status != "success", "a completion in error", completion->status);
+    return;
+  }
+}
+
+// Requests posted before the end leave before the FIN, later ones never (RFC 5041 §6.2.1).
 void sends_all_before_the_end(Context& context) {
   constexpr std::size_t kSize = 200000;
   const Region region = context.agent().region(kSize, "local_write");
@@ -118,6 +135,7 @@ void sends_all_before_the_end(Context& context) {
   link.agent_end().send(1, region, 0, kSize);
   link.agent_end().send(2, region, 0, 100);
   link.agent_end().disconnect();
+  expect_not_sent(context, link.agent_end(), 3, region);
   context.expect_equal(expect_untagged_message(link.stream, kSend, kSendQueue).payload,
                        pattern(kSize), "the first message");
   expect_untagged_message(link.stream, kSend, kSendQueue);

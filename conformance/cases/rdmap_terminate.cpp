@@ -76,13 +76,15 @@ Octets with_headers(std::uint8_t bits, std::size_t behind) {
 
 std::vector<OddRow> odd_terminates() {
   const Octets plain = encode(Terminate{.cause = rdmap_error::kStreamCatastrophic});
-  Octets reserved = encode(Terminate{.cause = ddp_error::kBounds, .reserved = 0x1FFF});
+  Segment reserved =
+      terminate_segment(encode(Terminate{.cause = ddp_error::kBounds, .reserved = 0x1FFF}));
+  reserved.invalidate_stag = kWildStag;
   Octets absurd{0xFF, 0xFF, 0xFF, 0xFF};
   absurd.resize(64, 0xFF);
   return {
       {"rdmap.terminate.reserved",
-       "Reserved bits of a Terminate are ignored",
-       {terminate_segment(std::move(reserved))}},
+       "Reserved bits and the Invalidate STag of a Terminate are ignored",
+       {reserved}},
       {"rdmap.terminate.absurd",
        "A Terminate of an unknown layer, type and code ends the stream",
        {terminate_segment(std::move(absurd))}},
@@ -195,11 +197,19 @@ void terminates_for_an_llp_error(Context& context) {
   expect_terminated(link.stream, {{kLayerMpa, 0, 0x02}});
 }
 
+// The program is told of a graceful end, and its own half ends gracefully, too.
 void ends_with_the_peer(Context& context) {
   Link link = talking_link(context);
   link.stream.shut_down_sending();
-  link.stream.expect_end();
-  expect_disconnected(context, link.agent_end());
+  std::string event = link.agent_end().event(context.limits().timeout);
+  if (event == "established") event = link.agent_end().event(context.limits().timeout);
+  context.expect(event == "disconnected", "event disconnected", "event " + event);
+  try {
+    link.agent_end().disconnect();
+  } catch (const AgentError& error) {
+    context.note(error.what());  // its stack has done so already
+  }
+  context.expect(link.stream.expect_end() == Tcp::Got::kFin, "a graceful end (FIN)", "a reset");
 }
 
 }  // namespace
