@@ -25,12 +25,12 @@ std::uint16_t parse_port(std::string_view digits, std::string_view whole, PortZe
 }
 
 /// [V6] or [V6]:PORT.
-HostPort parse_bracketed(std::string_view text, PortZero zero) {
+HostPort parse_bracketed(std::string_view text, PortZero zero, std::uint16_t default_port) {
   const std::size_t close = text.find(']');
   if (close == std::string_view::npos) {
     throw usage_error(fmt::format("'{}' has no ']' behind its IPv6 address", text));
   }
-  HostPort address{std::string(text.substr(1, close - 1))};
+  HostPort address{std::string(text.substr(1, close - 1)), default_port};
   const std::string_view rest = text.substr(close + 1);
   if (address.host.find(':') == std::string::npos || (!rest.empty() && rest.front() != ':')) {
     throw usage_error(fmt::format("'{}' is not of the form [IPV6]:PORT", text));
@@ -66,13 +66,13 @@ std::string percent_decode(std::string_view text) {
 
 }  // namespace
 
-HostPort parse_host_port(std::string_view text, PortZero zero) {
-  if (!text.empty() && text.front() == '[') return parse_bracketed(text, zero);
+HostPort parse_host_port(std::string_view text, PortZero zero, std::uint16_t default_port) {
+  if (!text.empty() && text.front() == '[') return parse_bracketed(text, zero, default_port);
   const std::size_t colon = text.find(':');
   if (colon != std::string_view::npos && text.find(':', colon + 1) != std::string_view::npos) {
     throw usage_error(fmt::format("'{}' has to be written as [IPV6]:PORT", text));
   }
-  HostPort address{std::string(text.substr(0, colon))};
+  HostPort address{std::string(text.substr(0, colon)), default_port};
   if (address.host.empty()) throw usage_error(fmt::format("'{}' names no host", text));
   if (colon == std::string_view::npos) return address;
   address.port = parse_port(text.substr(colon + 1), text, zero);

@@ -25,7 +25,8 @@ struct HostPort {
 enum class PortZero { kRefused, kAllowed };
 
 /// Parses HOST, HOST:PORT, [V6]:PORT or [V6].
-HostPort parse_host_port(std::string_view text, PortZero zero = PortZero::kRefused);
+HostPort parse_host_port(std::string_view text, PortZero zero = PortZero::kRefused,
+                         std::uint16_t default_port = kDefaultPort);
 
 /// The address written so that parse_host_port() takes it back.
 std::string to_string(const HostPort& address);

@@ -10,6 +10,7 @@
 /// `void add_perf_command(CLI::App& app, Context& context);`
 namespace iwarp::cli {
 
+void add_agent_command(CLI::App& app, Context& context);
 void add_devices_command(CLI::App& app, Context& context);
 void add_serve_command(CLI::App& app, Context& context);
 void add_put_command(CLI::App& app, Context& context);

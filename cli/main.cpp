@@ -29,6 +29,7 @@ int run(int argc, char** argv) {
   add_get_command(app, context);
   add_ls_command(app, context);
   add_perf_command(app, context);
+  add_agent_command(app, context);
   add_conform_command(app, context);
   try {
     // The chosen subcommand runs in here.

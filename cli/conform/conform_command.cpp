@@ -1,5 +1,6 @@
 #include "conform/conform_command.hpp"
 
+#include <algorithm>
 #include <filesystem>
 #include <iostream>
 #include <nlohmann/json.hpp>
@@ -19,7 +20,7 @@ namespace {
 namespace fs = std::filesystem;
 
 struct ConformOptions {
-  bool self = false, list = false, markers = false;
+  bool self = false, list = false, markers = false, fail_fast = false;
   std::string target, agent, tester_address, private_data;
   Selection selection;
   int timeout_ms = 3000;
@@ -89,10 +90,14 @@ void check_options(const ConformOptions& options) {
     throw usage_error("--agent-program needs --self");
 }
 
+bool is_good(const conform::Result& result) {
+  return result.verdict != conform::Verdict::kFail && result.verdict != conform::Verdict::kError;
+}
+
 class Run {
  public:
   Run(const ConformOptions& options, const Context& context)
-      : options_(options), context_(context) {
+      : options_(options), context_(context), cases_(select(options.selection)) {
     if (!options.departures.empty()) departures_ = conform::Departures::read(options.departures);
     plan_.limits.timeout = std::chrono::milliseconds(options.timeout_ms);
     plan_.revision = static_cast<std::uint8_t>(options.revision);
@@ -114,10 +119,9 @@ class Run {
   }
 
   int run() {
-    const std::vector<conform::Case> cases = select(options_.selection);
     const InterruptGuard guard;
     conform::Runner runner(plan_);
-    for (const conform::Case& one : cases) {
+    for (const conform::Case& one : cases_) {
       InterruptGuard::check();
       conform::Result result = runner.run(one);
       if (const std::string fate = child_ ? child_->fate() : ""; !fate.empty()) {
@@ -128,18 +132,15 @@ class Run {
       std::cout << fmt::format("{:<10} {}{}\n", conform::name_of(result.verdict), one.id,
                                result.text.empty() ? "" : ": " + printable(result.text));
       results_.push_back(std::move(result));
+      if (options_.fail_fast && !is_good(results_.back())) break;
     }
-    bool good = true;
-    for (const auto& result : results_) {
-      good = good && result.verdict != conform::Verdict::kFail &&
-             result.verdict != conform::Verdict::kError;
-    }
-    return good ? 0 : 1;
+    return std::all_of(results_.begin(), results_.end(), is_good) ? 0 : 1;
   }
 
  private:
   const ConformOptions& options_;
   const Context& context_;
+  std::vector<conform::Case> cases_;
   conform::Plan plan_;
   conform::Departures departures_;
   std::optional<ChildAgent> child_;
@@ -180,6 +181,7 @@ void add_conform_command(CLI::App& app, Context& context) {
           "--private-data", options->private_data,
           "Private Data of the Requests, in hexadecimal, for a listener that asks for some")
       ->type_name("HEX");
+  command->add_flag("--fail-fast", options->fail_fast, "Stop at the first case that fails");
   command->add_flag("--list", options->list, "List the cases; with --json the requirements, too");
   command
       ->add_option(

@@ -17,7 +17,8 @@ bool is_immediate(Opcode opcode) {
 
 bool Receiver::is_rtr_send(const ddp::UntaggedSegment& segment) const {
   return first_may_be_rtr_ && opcode_of(segment.header) == Opcode::kSend &&
-         segment.payload.empty() && segment.header.last == ddp::Last::kYes;
+         segment.payload.empty() && segment.header.mo == MessageOffset{0} &&
+         segment.header.last == ddp::Last::kYes;
 }
 
 Receiver::Step Receiver::on_untagged(const ddp::UntaggedSegment& segment) {

@@ -40,6 +40,13 @@ TEST(HostPort, TakesNamesAndAddressesWithAndWithoutPort) {
   }
 }
 
+TEST(HostPort, TakesThePortOfTheCallerWhereNoneIsGiven) {
+  for (const char* text : {"host", "[::1]"}) {
+    EXPECT_EQ(parse_host_port(text, PortZero::kRefused, 7470).port, 7470) << text;
+  }
+  EXPECT_EQ(parse_host_port("host:1", PortZero::kRefused, 7470).port, 1);
+}
+
 TEST(HostPort, RefusesWhatIsMalformedAsWrongUsage) {
   for (const char* text : {"", ":1", "host:", "host:x", "host:1x", "host:-1", "host:65536", "::1",
                            "a:1:2", "[::1", "[::1]1", "[::1]:", "[host]:1", "[]:1", "host:0"}) {

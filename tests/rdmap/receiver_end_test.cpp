@@ -154,6 +154,11 @@ TEST_F(ReceiverRtr, IsNotASendOfAnotherKind) {
             11U);
 }
 
+TEST_F(ReceiverRtr, SendWithAMessageOffsetIsRefused) {
+  post_receive(11);
+  expect_fault(take_send(1, 4, {}), {Layer::kDdp, 2, 0x04});
+}
+
 TEST_F(ReceiverRtr, SendOutOfTurnIsRefused) {
   expect_fault(take_send(2, 0, {}), {Layer::kDdp, 2, 0x03});
 }

@@ -1,0 +1,37 @@
+#pragma once
+
+#include <functional>
+
+#include "agent/control.hpp"
+#include "iwarp/verbs/verbs.hpp"
+
+namespace iwarp::agent {
+
+struct ServerOptions {
+  verbs::Endpoint listen{};      ///< Of the control connection; port 0: any.
+  std::uint16_t iwarp_port = 0;  ///< Of all listeners for iWARP; 0: any.
+  bool once = false;             ///< End when the first tester has gone.
+  std::function<bool()> stopped = [] { return false; };  ///< Asked a few times a second.
+};
+
+/// Serves one tester after the other, on the calling thread (PROTOCOL.md). Listens for iWARP at the
+/// address at which the tester has reached the agent.
+class Server {
+ public:
+  /// Throws std::system_error if it cannot listen.
+  Server(verbs::Device device, ServerOptions options);
+  [[nodiscard]] verbs::Endpoint endpoint() const { return listener_.endpoint(); }
+  void run();
+
+ private:
+  /// Whether it was a tester: one who has said something.
+  bool serve(ControlConnection connection);
+  /// Who comes while `tester` is being served is told so; who comes behind its end waits.
+  void turn_away_others_than(const ControlConnection& tester);
+
+  verbs::Device device_;
+  ServerOptions options_;
+  ControlListener listener_;
+};
+
+}  // namespace iwarp::agent

@@ -1,0 +1,177 @@
+#include "agent/command.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cstdio>
+#include <cstring>
+#include <optional>
+
+namespace iwarp::agent {
+namespace {
+
+constexpr std::uint64_t kLongestWait = 3'600'000;  // milliseconds
+constexpr std::size_t kShown = 60;                 // of a word that is wrong
+
+// What the tester has sent, fit for a line.
+std::string quoted(std::string_view text) {
+  return '\'' + std::string(text.substr(0, kShown)) + (text.size() > kShown ? "...'" : "'");
+}
+
+// Cuts off what stands before the first space.
+std::string_view next_word(std::string_view& rest) {
+  const std::string_view word = rest.substr(0, rest.find(' '));
+  rest.remove_prefix(std::min(rest.size(), word.size() + 1));
+  return word;
+}
+
+bool is_among(std::string_view name, std::string_view names) {
+  while (!names.empty()) {
+    if (next_word(names) == name) return true;
+  }
+  return false;
+}
+
+std::optional<std::uint64_t> parse_number(std::string_view digits, int base) {
+  std::uint64_t value = 0;
+  const char* end = digits.data() + digits.size();
+  const auto [stop, error] = std::from_chars(digits.data(), end, value, base);
+  if (error != std::errc{} || stop != end) return std::nullopt;
+  return value;
+}
+
+int hex_digit(char c) {
+  if (c >= '0' && c <= '9') return c - '0';
+  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
+  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
+  return -1;
+}
+
+std::string hex_text(std::uint64_t value, std::size_t digits) {
+  std::string text(2 + digits, '0');
+  text[1] = 'x';
+  for (std::size_t i = text.size(); i > 2; value >>= 4U)
+    text[--i] = "0123456789abcdef"[value & 15U];
+  return text;
+}
+
+}  // namespace
+
+CommandError refused(std::errc code, const std::string& sentence) {
+  return {std::make_error_code(code), sentence};
+}
+CommandError invalid(const std::string& sentence) {
+  return refused(std::errc::invalid_argument, sentence);
+}
+
+std::string error_line(std::error_code code, std::string_view text) {
+  const bool is_errno =
+      code.category() == std::generic_category() || code.category() == std::system_category();
+  const char* name = is_errno ? ::strerrorname_np(code.value()) : nullptr;
+  std::string line = std::string("error ") + (name != nullptr ? name : "EIO") + ' ';
+  for (const char c : text) line += c >= ' ' && c <= '~' ? c : '?';
+  return line;
+}
+
+Command::Command(std::string_view line) {
+  if (!std::all_of(line.begin(), line.end(), [](char c) { return c >= ' ' && c <= '~'; })) {
+    throw invalid("the line is not printable ASCII");
+  }
+  std::string_view rest = line;
+  word_ = next_word(rest);
+  if (word_.empty()) throw invalid("the line does not begin with a command");
+  if (line.ends_with(' ')) throw invalid("the line ends with a space");
+  while (!rest.empty()) {
+    const std::string_view pair = next_word(rest);
+    const std::size_t equals = pair.find('=');
+    if (equals == 0 || equals == std::string_view::npos) {
+      throw invalid(quoted(pair) + " is not name=value");
+    }
+    if (!pairs_.emplace(pair.substr(0, equals), pair.substr(equals + 1)).second) {
+      throw invalid("the pair " + quoted(pair.substr(0, equals)) + " is there twice");
+    }
+  }
+}
+
+void Command::check(std::string_view required, std::string_view optional) const {
+  for (std::string_view rest = required; !rest.empty();) {
+    const std::string_view name = next_word(rest);
+    if (!has(name)) throw invalid(word_ + " lacks the pair " + std::string(name));
+  }
+  for (const auto& [name, value] : pairs_) {
+    if (!is_among(name, required) && !is_among(name, optional)) {
+      throw invalid(word_ + " has no pair " + quoted(name));
+    }
+  }
+}
+
+const std::string& Command::text(std::string_view name) const {
+  const auto found = pairs_.find(name);
+  if (found == pairs_.end()) throw invalid(word_ + " lacks the pair " + std::string(name));
+  return found->second;
+}
+
+std::uint64_t Command::number(std::string_view name, std::uint64_t most) const {
+  const auto value = parse_number(text(name), 10);
+  if (!value || *value > most) {
+    throw invalid(std::string(name) + '=' + quoted(text(name)) + " is no decimal number up to " +
+                  std::to_string(most));
+  }
+  return *value;
+}
+
+std::uint64_t Command::hex(std::string_view name, std::uint64_t most) const {
+  std::string_view digits = text(name);
+  const bool prefixed = digits.starts_with("0x");
+  if (prefixed) digits.remove_prefix(2);
+  const auto value = parse_number(digits, 16);
+  if (!prefixed || !value || *value > most) {
+    throw invalid(std::string(name) + '=' + quoted(text(name)) +
+                  " is no hexadecimal number with 0x up to " + hex_text(most, 8));
+  }
+  return *value;
+}
+
+std::vector<std::byte> Command::octets(std::string_view name) const {
+  const std::string& digits = text(name);
+  if (digits == "-") return {};
+  std::vector<std::byte> octets(digits.size() / 2);
+  bool good = !digits.empty() && digits.size() % 2 == 0;
+  for (std::size_t i = 0; good && i < octets.size(); ++i) {
+    const int high = hex_digit(digits[2 * i]);
+    const int low = hex_digit(digits[2 * i + 1]);
+    good = high >= 0 && low >= 0;
+    octets[i] = static_cast<std::byte>(high * 16 + low);
+  }
+  if (!good) throw invalid(std::string(name) + '=' + quoted(digits) + " are no octets");
+  return octets;
+}
+
+std::chrono::milliseconds Command::wait() const {
+  return std::chrono::milliseconds(number("ms", kLongestWait));
+}
+
+Reply& Reply::text(std::string_view name, std::string_view value) {
+  line_.append(" ").append(name).append("=").append(value);
+  return *this;
+}
+Reply& Reply::number(std::string_view name, std::uint64_t value) {
+  return text(name, std::to_string(value));
+}
+Reply& Reply::stag(std::string_view name, Stag value) {
+  return text(name, hex_text(value.value(), 8));
+}
+Reply& Reply::address(std::string_view name, std::uint64_t value) {
+  return text(name, hex_text(value, 16));
+}
+Reply& Reply::octets(std::string_view name, ConstBytes value) {
+  if (value.empty()) return text(name, "-");
+  std::string digits;
+  digits.reserve(2 * value.size());
+  for (const std::byte octet : value) {
+    digits += "0123456789abcdef"[std::to_integer<unsigned>(octet) >> 4U];
+    digits += "0123456789abcdef"[std::to_integer<unsigned>(octet) & 15U];
+  }
+  return text(name, digits);
+}
+
+}  // namespace iwarp::agent
