@@ -9,6 +9,15 @@ std::vector<Case> all_cases();
 
 // One function per file of this folder.
 std::vector<Case> mpa_startup_cases();
+std::vector<Case> mpa_answer_cases();
+std::vector<Case> mpa_initiator_cases();
+std::vector<Case> mpa_enhanced_cases();
+std::vector<Case> mpa_enhanced_initiator_cases();
+std::vector<Case> mpa_fpdu_received_cases();
+std::vector<Case> mpa_fpdu_sent_cases();
+std::vector<Case> mpa_markers_sent_cases();
+std::vector<Case> mpa_markers_received_cases();
+std::vector<Case> mpa_close_cases();
 std::vector<Case> rdmap_send_cases();
 
 }  // namespace iwarp::conform

@@ -1,13 +1,17 @@
 #include "harness/agent.hpp"
 
+#include <algorithm>
 #include <charconv>
 #include <sstream>
+#include <thread>
 
 namespace iwarp::conform {
 namespace {
 
 constexpr std::size_t kLongestLine = 200000;
-constexpr std::size_t kShown = 200;  // of a line that cannot be believed
+constexpr milliseconds kRetry{2};
+constexpr std::size_t kPiece = 65536;  // of memory in one command or answer
+constexpr std::size_t kShown = 200;    // of a line that cannot be believed
 
 std::string shown(std::string_view line) {
   std::string text;
@@ -161,13 +165,22 @@ Region Agent::region(std::size_t size, const std::string& access, std::uint8_t f
 void Agent::deregister(const Region& region) { call("deregister" + pair("region", region.id)); }
 
 Octets Agent::fetch(const Region& region, std::size_t offset, std::size_t length) {
-  Octets data = call("fetch" + part_of(region, offset, length)).octets("data");
-  if (data.size() != length) throw Unreachable("the agent fetched another number of octets");
+  Octets data;
+  do {  // even nothing is asked for once
+    const std::size_t piece = std::min(length - data.size(), kPiece);
+    const Octets got = call("fetch" + part_of(region, offset + data.size(), piece)).octets("data");
+    if (got.size() != piece) throw Unreachable("the agent fetched another number of octets");
+    data.insert(data.end(), got.begin(), got.end());
+  } while (data.size() < length);
   return data;
 }
 
 void Agent::store(const Region& region, std::size_t offset, OctetView data) {
-  call("store" + pair("region", region.id) + pair("offset", offset) + " data=" + octet_text(data));
+  for (std::size_t at = 0; at < data.size(); at += kPiece) {
+    const OctetView piece = data.subspan(at, std::min(data.size() - at, kPiece));
+    call("store" + pair("region", region.id) + pair("offset", offset + at) +
+         " data=" + octet_text(piece));
+  }
 }
 
 Answer Endpoint::call(const std::string& command, const std::string& rest, milliseconds longest) {
@@ -184,7 +197,16 @@ void Endpoint::receive(std::uint64_t id, const Region& region, std::size_t offse
 }
 
 void Endpoint::post(std::uint64_t id, const std::string& op, const std::string& rest) {
-  call("post", "id=" + std::to_string(id) + " op=" + op + in_front(rest));
+  const auto deadline = Clock::now() + agent_->timeout();
+  for (;;) {
+    try {
+      call("post", "id=" + std::to_string(id) + " op=" + op + in_front(rest));
+      return;
+    } catch (const AgentError& error) {
+      if (error.code != "ENOTCONN" || Clock::now() > deadline) throw;
+    }
+    std::this_thread::sleep_for(kRetry);
+  }
 }
 
 void Endpoint::send(std::uint64_t id, const Region& region, std::size_t offset, std::size_t length,

@@ -13,7 +13,7 @@ inline constexpr std::uint16_t kAgentPort = 7470;
 /// The tester's end of the protocol of conformance/agent/PROTOCOL.md. Each call waits for its
 /// answer; an `error` answer is thrown as AgentError, a lost agent as Unreachable.
 struct AgentError : std::runtime_error {
-  AgentError(std::string command, std::string error_code, const std::string& text)
+  AgentError(const std::string& command, std::string error_code, const std::string& text)
       : std::runtime_error("the agent answers " + command + " with " + error_code + ": " + text),
         code(std::move(error_code)) {}
   std::string code;
@@ -59,6 +59,7 @@ class Agent {
   const std::set<std::string>& features() const { return features_; }
   /// The address under which the agent's machine sees the tester's end of the control connection.
   const ConnectionEnds& ends() const { return ends_; }
+  milliseconds timeout() const { return timeout_; }
 
   /// Commands and answers are noted here from now on; nullptr ends that.
   void record(Transcript* transcript) { transcript_ = transcript; }
@@ -94,7 +95,8 @@ class Endpoint {
   void reject(OctetView private_data = {});
   void connect(const std::string& options = {}) { call("connect", options); }
   void receive(std::uint64_t id, const Region& region, std::size_t offset, std::size_t length);
-  /// `rest`: the pairs behind id and op.
+  /// `rest`: the pairs behind id and op. Asks again if the connection is not up yet: the tester may
+  /// have seen the Reply before the target's own program.
   void post(std::uint64_t id, const std::string& op, const std::string& rest);
   void send(std::uint64_t id, const Region& region, std::size_t offset, std::size_t length,
             const std::string& op = "send");

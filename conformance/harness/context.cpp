@@ -42,9 +42,10 @@ StartupFrame Context::peer_to_peer_request() const {
   return frame;
 }
 
-Stream Context::dial() {
+Stream Context::dial(int max_segment_size) {
   if (!target_.address) listen();
-  return {Tcp::connect(*target_.address, limits_.timeout), true, transcript_, limits_};
+  return {Tcp::connect(*target_.address, limits_.timeout, max_segment_size), true, transcript_,
+          limits_};
 }
 
 void Context::listen(const std::string& options) {
@@ -56,16 +57,21 @@ void Context::listen(const std::string& options) {
   }
 }
 
-Endpoint Context::await_endpoint() {
+Endpoint Context::await_endpoint(Answer* details) {
   const Answer answer =
       agent().call("await ms=" + std::to_string(limits_.timeout.count()), limits_.timeout);
+  if (details != nullptr) *details = answer;
   return {agent(), answer.number("endpoint")};
 }
 
 Link Context::link(const LinkOptions& options) {
   listen(options.listen);
-  Stream stream = dial();
+  Stream stream = dial(options.max_segment_size);
   stream.send(options.request);
+  return link(std::move(stream), options);
+}
+
+Link Context::link(Stream stream, const LinkOptions& options) {
   std::optional<Endpoint> endpoint;
   if (has_agent()) {
     endpoint = await_endpoint();
@@ -84,10 +90,13 @@ Context::Call Context::call(const std::string& dial, const std::string& connect)
         target_.tester_address.empty() ? agent().ends().tester_address : "");
   const std::string& address =
       target_.tester_address.empty() ? agent().ends().tester_address : target_.tester_address;
-  const Answer answer =
-      agent().call("dial address=" + address + " port=" + std::to_string(listener_->port()) +
-                       (dial.empty() ? "" : ' ' + dial),
-                   limits_.timeout);
+  std::string options = dial.empty() ? "" : ' ' + dial;
+  if (target_.revision == 1 && agent().has("mpa") && dial.find("revision=") == std::string::npos) {
+    options += " revision=1";
+  }
+  const Answer answer = agent().call(
+      "dial address=" + address + " port=" + std::to_string(listener_->port()) + options,
+      limits_.timeout);
   Endpoint endpoint(agent(), answer.number("endpoint"));
   endpoint.connect(connect);
   auto tcp = listener_->accept(limits_.timeout);
@@ -95,6 +104,12 @@ Context::Call Context::call(const std::string& dial, const std::string& connect)
   Stream stream(std::move(*tcp), false, transcript_, limits_);
   StartupFrame request = stream.expect_request();
   return {.stream = std::move(stream), .endpoint = endpoint, .request = std::move(request)};
+}
+
+std::optional<Stream> Context::next_call(milliseconds wait) {
+  auto tcp = listener_->accept(wait);
+  if (!tcp) return std::nullopt;
+  return Stream(std::move(*tcp), false, transcript_, limits_);
 }
 
 StartupFrame Context::reply_to(const StartupFrame& request) const {
@@ -117,14 +132,18 @@ StartupFrame Context::reply_to(const StartupFrame& request) const {
 Link Context::answer(Call call, std::optional<StartupFrame> reply) {
   if (!reply) reply = reply_to(call.request);
   call.stream.send(*reply);
-  begin_full_operation(call.stream, *reply, call.request);
+  return answered(std::move(call), *reply);
+}
+
+Link Context::answered(Call call, const StartupFrame& reply) {
+  begin_full_operation(call.stream, reply, call.request);
   return {.stream = std::move(call.stream),
           .endpoint = call.endpoint,
           .reply = std::move(call.request)};
 }
 
-void Context::expect(bool true_, const std::string& expected, const std::string& got) {
-  if (!true_) throw Failure(expected, got);
+void Context::expect(bool holds, const std::string& expected, const std::string& got) {
+  if (!holds) throw Failure(expected, got);
   transcript_.add({.kind = Event::Kind::kExpectation, .text = expected});
 }
 
@@ -173,6 +192,15 @@ void Context::expect_no_completion(Endpoint& endpoint) {
          completion
              ? "completion " + std::to_string(completion->id) + " with status " + completion->status
              : "");
+}
+
+Answer Context::expect_event(Endpoint& endpoint, const std::vector<std::string>& events) {
+  std::string what = "the event ";
+  for (const std::string& event : events) what += (&event == &events.front() ? "" : " or ") + event;
+  Answer details;
+  const std::string got = endpoint.event(limits_.timeout, &details);
+  expect(std::find(events.begin(), events.end(), got) != events.end(), what, got);
+  return details;
 }
 
 void Context::expect_target_alive() {

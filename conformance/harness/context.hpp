@@ -14,8 +14,9 @@ struct LinkOptions {
   /// With an agent: what happens to its queue pair before the connection is accepted, such as
   /// posted receives.
   std::function<void(Endpoint&)> prepare{};
-  std::string accept{};  ///< Pairs of the agent's `accept`.
-  std::string listen{};  ///< Pairs of the agent's `listen`, if it shall not be as usual.
+  std::string accept{};      ///< Pairs of the agent's `accept`.
+  std::string listen{};      ///< Pairs of the agent's `listen`, if it shall not be as usual.
+  int max_segment_size = 0;  ///< What the tester's TCP advertises, if not the usual.
 };
 
 /// An established connection: the tester's end, and the agent's if there is one.
@@ -57,29 +58,38 @@ class Context {
   StartupFrame peer_to_peer_request() const;
   std::uint8_t revision() const { return target_.revision; }
 
-  /// A TCP connection to the target's iWARP port, nothing sent.
-  Stream dial();
+  /// A TCP connection to the target's iWARP port, nothing sent. The tester's TCP advertises this
+  /// maximum segment size, or the usual one.
+  Stream dial(int max_segment_size = 0);
   /// Connects, and expects the Reply to accept and to suit the Request.
   Link link() { return link({.request = request()}); }
   Link link(const LinkOptions& options);
-  /// Has the agent connect to the tester: the Request that came, not yet answered.
+  /// The rest of that, on a connection on which the Request has been sent.
+  Link link(Stream stream, const LinkOptions& options);
+  /// Has the agent connect to the tester: the Request that came, not yet answered. It is of the
+  /// revision of the run, as far as the agent can choose, unless `dial` says another.
   struct Call {
     Stream stream;
     Endpoint endpoint;
     StartupFrame request;
   };
   Call call(const std::string& dial = {}, const std::string& connect = {});
+  /// A further connection that a call leads to, if one comes within `wait`; nothing is read.
+  std::optional<Stream> next_call(milliseconds wait);
   /// Answers it with `reply`; by default one that suits the Request.
   Link answer(Call call, std::optional<StartupFrame> reply = std::nullopt);
+  /// The connection that `reply` makes of it, which has been sent already.
+  Link answered(Call call, const StartupFrame& reply);
   StartupFrame reply_to(const StartupFrame& request) const;
 
-  /// The agent's endpoint of the connection that the tester has just asked for.
-  Endpoint await_endpoint();
+  /// The agent's endpoint of the connection that the tester has just asked for; `details`: what
+  /// the agent says of the Request.
+  Endpoint await_endpoint(Answer* details = nullptr);
   /// Starts the agent's listener with these pairs, or as usual.
   void listen(const std::string& options = {});
 
   // --- expectations ---
-  void expect(bool true_, const std::string& expected, const std::string& got);
+  void expect(bool holds, const std::string& expected, const std::string& got);
   void expect_equal(std::uint64_t got, std::uint64_t expected, const std::string& what);
   void expect_equal(OctetView got, OctetView expected, const std::string& what);
   /// The octets of the region are all `fill`.
@@ -89,6 +99,8 @@ class Context {
   Completion expect_completion(Endpoint& endpoint, std::uint64_t id,
                                const std::string& status = "success");
   void expect_no_completion(Endpoint& endpoint);
+  /// The next event of `endpoint` is one of these; what is told with it.
+  Answer expect_event(Endpoint& endpoint, const std::vector<std::string>& events);
   /// An ordinary connection works: nothing of others was lost.
   void expect_target_alive();
 

@@ -9,18 +9,26 @@ std::string count(std::size_t octets) {
   return std::to_string(octets) + (octets == 1 ? " octet" : " octets");
 }
 
-// What is wrong with the control octets of a segment with an opcode that the case waits for.
+bool invalidates(std::uint8_t opcode) {
+  return opcode == kSendInvalidate || opcode == kSendSolicitedInvalidate;
+}
+
+// What is wrong with the control fields of a segment with an opcode that the case waits for.
 std::optional<std::string> control_fault(const Segment& segment) {
   if ((segment.ddp_control & kDdpVersionMask) != kDdpVersion) return "DDP version 1";
   if ((segment.rdmap_control & kRdmapVersionMask) != kRdmapVersion) return "RDMAP version 1";
   if ((segment.ddp_control & kDdpReserved) != 0) return "reserved DDP bits of zero";
   if ((segment.rdmap_control & kRdmapReserved) != 0) return "reserved RDMAP bits of zero";
+  if (!segment.tagged() && !invalidates(segment.opcode()) && segment.invalidate_stag != 0) {
+    return "an Invalidate STag of zero where it is not used";
+  }
   return std::nullopt;
 }
 
 std::string control_text(const Segment& segment) {
   return "DDP control " + hex_number(segment.ddp_control, 2) + ", RDMAP control " +
-         hex_number(segment.rdmap_control, 2);
+         hex_number(segment.rdmap_control, 2) + ", Invalidate STag " +
+         hex_number(segment.invalidate_stag, 8);
 }
 
 }  // namespace
@@ -53,11 +61,14 @@ void Stream::met(std::string text) {
       {.kind = Event::Kind::kExpectation, .connection = connection_, .text = std::move(text)});
 }
 
+void Stream::note_sent(OctetView octets, Event::Kind kind) {
+  if (kind == Event::Kind::kNote) return;
+  transcript_.add(
+      {.kind = kind, .connection = connection_, .octets = {octets.begin(), octets.end()}});
+}
+
 void Stream::send_octets(OctetView octets, Event::Kind kind) {
-  if (kind != Event::Kind::kNote) {
-    transcript_.add(
-        {.kind = kind, .connection = connection_, .octets = {octets.begin(), octets.end()}});
-  }
+  note_sent(octets, kind);
   transcript_.add({.kind = Event::Kind::kRawSent,
                    .connection = connection_,
                    .octets = {octets.begin(), octets.end()}});
@@ -80,10 +91,19 @@ void Stream::send(const StartupFrame& frame) {
   send_octets(encode(frame), Event::Kind::kStartupSent);
 }
 
-void Stream::send_in_pieces(OctetView octets, std::size_t piece) {
+void Stream::send_in_pieces(OctetView octets, std::size_t piece, Event::Kind kind) {
+  note_sent(octets, kind);
   for (std::size_t at = 0; at < octets.size(); at += piece) {
     send_octets(octets.subspan(at, std::min(piece, octets.size() - at)));
   }
+}
+
+std::optional<StartupFrame> Stream::expect_reply_or_end() {
+  std::size_t size = 0;
+  const auto whole = [&] { return parse_startup_frame(startup_octets_, size).has_value(); };
+  read_until(whole, limits_.timeout);
+  if (ended_ && startup_octets_.empty()) return std::nullopt;
+  return expect_reply();
 }
 
 StartupFrame Stream::expect_startup_frame(std::string_view key, std::string_view what) {
@@ -148,6 +168,12 @@ void Stream::send_fpdu(OctetView ulpdu, const FpduFault& fault) {
                    .octets = wire,
                    .framing = sending_,
                    .position = position});
+  send_octets(wire);
+}
+
+void Stream::send_together(const std::vector<Segment>& segments) {
+  Octets wire;
+  for (const Segment& segment : segments) put(wire, frame(segment));
   send_octets(wire);
 }
 
@@ -251,7 +277,7 @@ Segment Stream::expect_segment_of(Opcode opcode) {
 }
 
 Terminate Stream::expect_terminate(const std::vector<Cause>& causes) {
-  std::string what = "a Terminate: ";
+  std::string what = causes.empty() ? "a Terminate" : "a Terminate: ";
   for (const Cause& cause : causes) {
     what += (&cause == &causes.front() ? "" : ", or ") + describe(cause);
   }
@@ -271,7 +297,8 @@ Terminate Stream::expect_terminate(const std::vector<Cause>& causes) {
       throw Failure("a Terminate as long as its header control bits announce",
                     "only " + count(segment.payload.size()) + ": " + to_hex(segment.payload));
     }
-    if (std::find(causes.begin(), causes.end(), terminate->cause) == causes.end()) {
+    if (!causes.empty() &&
+        std::find(causes.begin(), causes.end(), terminate->cause) == causes.end()) {
       throw Failure(what, "a Terminate: " + describe(terminate->cause));
     }
     met("a Terminate: " + describe(terminate->cause));
@@ -279,7 +306,7 @@ Terminate Stream::expect_terminate(const std::vector<Cause>& causes) {
   }
 }
 
-void Stream::expect_end(Before also) {
+Tcp::Got Stream::expect_end(Before also) {
   for (;;) {
     const Tcp::Got got = read_some(limits_.timeout);
     while (auto fpdu = next_fpdu()) {
@@ -298,13 +325,22 @@ void Stream::expect_end(Before also) {
     if (got == Tcp::Got::kNothing) throw Failure("the end of the connection", describe_end(got));
     met(got == Tcp::Got::kFin ? "the target closed the connection"
                               : "the target reset the connection");
-    return;
+    return got;
   }
 }
 
+void Stream::expect_refusal(const std::vector<Cause>& causes) {
+  const Tcp::Got got = read_until([&] { return !fpdus_.empty(); }, limits_.timeout);
+  if (got == Tcp::Got::kNothing) throw Failure("the end of the connection", describe_end(got));
+  if (got == Tcp::Got::kOctets) expect_terminate(causes);
+  expect_end();
+}
+
 bool Stream::says_something() {
-  return read_until([&] { return !fpdus_.empty() || !startup_octets_.empty(); }, limits_.quiet) !=
-         Tcp::Got::kNothing;
+  const auto something = [&] {
+    return !fpdus_.empty() || !startup_octets_.empty() || reader_.pending() > 0;
+  };
+  return read_until(something, limits_.quiet) != Tcp::Got::kNothing;
 }
 
 void Stream::expect_quiet(std::string_view why) {
@@ -312,8 +348,10 @@ void Stream::expect_quiet(std::string_view why) {
     met("nothing came: " + std::string(why));
     return;
   }
-  std::string got = ended_ ? describe_end(*ended_)
-                           : count(startup_octets_.size()) + ": " + to_hex(startup_octets_);
+  std::string got = describe_end(ended_.value_or(Tcp::Got::kNothing));
+  if (!startup_octets_.empty()) {
+    got = count(startup_octets_.size()) + ": " + to_hex(startup_octets_);
+  }
   if (auto fpdu = next_fpdu()) {
     const auto segment = parse_segment(fpdu->ulpdu);
     got = segment ? describe(*segment) : "an FPDU that holds no DDP Segment";

@@ -32,10 +32,12 @@ class Stream {
 
   // --- start-up ---
   void send(const StartupFrame& frame);
-  /// Sends it in pieces of `piece` octets, each a TCP segment.
-  void send_in_pieces(OctetView octets, std::size_t piece);
+  /// Sends them in pieces of `piece` octets, each a TCP segment, noted as one thing of `kind`.
+  void send_in_pieces(OctetView octets, std::size_t piece, Event::Kind kind = Event::Kind::kNote);
   StartupFrame expect_startup_frame(std::string_view key, std::string_view what);
   StartupFrame expect_reply() { return expect_startup_frame(kReplyKey, "an MPA Reply Frame"); }
+  /// None if the target ends the connection instead, without a word.
+  std::optional<StartupFrame> expect_reply_or_end();
   StartupFrame expect_request() {
     return expect_startup_frame(kRequestKey, "an MPA Request Frame");
   }
@@ -49,6 +51,8 @@ class Stream {
   void send(const Segment& segment, const FpduFault& fault = {}) {
     send_fpdu(encode(segment), fault);
   }
+  /// Several segments, each an FPDU, in one go: the target may find them all at once.
+  void send_together(const std::vector<Segment>& segments);
   /// The octets of an FPDU as the next one would be, for cases that cut or join them. They are part
   /// of the stream from now on: send them with send_octets.
   Octets frame(const Segment& segment, const FpduFault& fault = {});
@@ -63,18 +67,23 @@ class Stream {
   /// The next FPDU; its framing is right.
   Fpdu expect_fpdu(std::string_view what = "an FPDU");
   Segment expect_segment(std::string_view what = "a DDP Segment");
-  /// A segment with this opcode, version numbers 1 and reserved bits 0.
+  /// A segment with this opcode, version numbers 1, and zero in the reserved bits and in an
+  /// Invalidate STag that the opcode does not use.
   Segment expect_segment_of(Opcode opcode);
-  /// A Terminate with one of these causes, on queue 2 with MSN 1. Segments in front of it, such as
-  /// the rest of a Read Response, are passed over.
+  /// A Terminate with one of these causes, or with any if there are none, on queue 2 with MSN 1.
+  /// Segments in front of it, such as the rest of a Read Response, are passed over.
   Terminate expect_terminate(const std::vector<Cause>& causes);
   Terminate expect_terminate(const Cause& cause) { return expect_terminate(std::vector{cause}); }
   /// The target ends the connection, by FIN or RST, and sends nothing more but what `also` allows.
+  /// Which of the two it was.
   enum class Before { kNothing, kTerminate, kAnything };
-  void expect_end(Before also = Before::kNothing);
+  Tcp::Got expect_end(Before also = Before::kNothing);
+  /// The target does not put up with what it got: it ends the connection, either at once or behind
+  /// a Terminate with one of these causes.
+  void expect_refusal(const std::vector<Cause>& causes);
   /// Nothing comes and the connection stays.
   void expect_quiet(std::string_view why);
-  /// Whether the target has anything to say within Limits::quiet.
+  /// Whether the target has anything to say within Limits::quiet, be it half an FPDU.
   bool says_something();
 
   const Limits& limits() const { return limits_; }
@@ -88,6 +97,7 @@ class Stream {
   std::optional<Fpdu> next_fpdu();
   std::string describe_end(Tcp::Got got) const;
   void met(std::string text);
+  void note_sent(OctetView octets, Event::Kind kind);
 
   Tcp tcp_;
   Transcript& transcript_;

@@ -105,7 +105,7 @@ std::string to_string(const Address& address) {
   return (v6 ? "[" + address.host + "]" : address.host) + ":" + std::to_string(address.port);
 }
 
-Tcp Tcp::connect(const Address& to, milliseconds timeout) {
+Tcp Tcp::connect(const Address& to, milliseconds timeout, int max_segment_size) {
   const Resolved resolved(to);
   int error = 0;
   for (const addrinfo* entry = resolved.list; entry != nullptr; entry = entry->ai_next) {
@@ -113,6 +113,10 @@ Tcp Tcp::connect(const Address& to, milliseconds timeout) {
     if (!tcp.is_open()) {
       error = errno;
       continue;
+    }
+    if (max_segment_size > 0) {
+      ::setsockopt(tcp.descriptor_, IPPROTO_TCP, TCP_MAXSEG, &max_segment_size,
+                   sizeof max_segment_size);
     }
     error = connect_one(tcp.descriptor_, *entry, timeout);
     if (error != 0) continue;

@@ -33,8 +33,8 @@ class Tcp {
   }
   ~Tcp() { close(); }
 
-  /// Throws Unreachable.
-  static Tcp connect(const Address& to, milliseconds timeout);
+  /// Advertises `max_segment_size`, or what the system likes. Throws Unreachable.
+  static Tcp connect(const Address& to, milliseconds timeout, int max_segment_size = 0);
 
   bool is_open() const { return descriptor_ >= 0; }
   /// False if the other end has closed or reset, or takes nothing for `timeout`.

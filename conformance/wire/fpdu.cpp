@@ -39,7 +39,8 @@ Octets FpduWriter::frame(OctetView ulpdu, const FpduFault& fault) {
   std::size_t start = 0;  // of ULPDU_Length
   const auto put_marker = [&](std::size_t offset) {
     put16(wire, fault.marker_reserved);
-    put16(wire, fault.fpduptr.value_or(fpduptr_at(offset, start)));
+    const std::uint16_t fpduptr = fault.fpduptr.value_or(fpduptr_at(offset, start));
+    put16(wire, static_cast<std::uint16_t>(fpduptr | fault.marker_low_bits));
   };
   const auto due = [&] {
     if (!framing_.markers) return false;

@@ -19,6 +19,7 @@ struct FpduFault {
   std::uint8_t pad_value = 0;              ///< What the pad consists of.
   std::optional<std::uint16_t> length{};   ///< ULPDU_Length, if not the true one.
   std::optional<std::uint16_t> fpduptr{};  ///< What every Marker in it says.
+  std::uint16_t marker_low_bits = 0;       ///< Set in the FPDUPTR of every Marker in it.
   std::uint16_t marker_reserved = 0;
   int marker_shift = 0;  ///< Puts the Markers so many octets later than they belong.
 };

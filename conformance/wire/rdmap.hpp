@@ -53,6 +53,21 @@ struct Cause {
   std::uint8_t layer = 0, type = 0, code = 0;
   bool operator==(const Cause&) const = default;
 };
+
+/// What RDMAP finds (RFC 5040 Figure 9).
+namespace rdmap_error {
+inline constexpr Cause kInvalidStag{0, 1, 0x00}, kBounds{0, 1, 0x01}, kAccess{0, 1, 0x02},
+    kNotAssociated{0, 1, 0x03}, kToWrap{0, 1, 0x04}, kCannotInvalidate{0, 1, 0x09},
+    kVersion{0, 2, 0x05}, kOpcode{0, 2, 0x06}, kStreamCatastrophic{0, 2, 0x07},
+    kCannotInvalidateOperation{0, 2, 0x09};
+}
+/// What DDP finds (RFC 5041 §7.2).
+namespace ddp_error {
+inline constexpr Cause kInvalidStag{1, 1, 0x00}, kBounds{1, 1, 0x01}, kNotAssociated{1, 1, 0x02},
+    kToWrap{1, 1, 0x03}, kTaggedVersion{1, 1, 0x04}, kInvalidQn{1, 2, 0x01}, kNoBuffer{1, 2, 0x02},
+    kMsnRange{1, 2, 0x03}, kInvalidMo{1, 2, 0x04}, kTooLong{1, 2, 0x05},
+    kUntaggedVersion{1, 2, 0x06};
+}
 /// Such as "RDMAP / Remote Protection Error / Invalid STag (0/1/0x00)".
 std::string describe(const Cause& cause);
 
@@ -61,9 +76,9 @@ struct Terminate {
   Cause cause;
   bool has_length = false, has_ddp_header = false, has_rdma_header = false;  ///< M, D, R.
   std::uint16_t reserved = 0;                                                ///< 13 bits.
-  std::optional<std::uint16_t> segment_length;
-  Octets ddp_header;                        ///< 14 or 18 octets.
-  std::optional<ReadRequest> read_request;  ///< The terminated RDMA header.
+  std::optional<std::uint16_t> segment_length{};
+  Octets ddp_header{};                        ///< 14 or 18 octets.
+  std::optional<ReadRequest> read_request{};  ///< The terminated RDMA header.
 };
 Octets encode(const Terminate& terminate);
 /// None if it is shorter than its header control bits announce.

@@ -7,3 +7,11 @@ foreach(case StrangeTargets StrangeAgents WrongUsage Listing)
   set_tests_properties(conformance.tester_test.${case} PROPERTIES TIMEOUT 300 COST 1000
     ENVIRONMENT "IWARP=$<TARGET_FILE:iwarp>")
 endforeach()
+
+# The whole suite against our own stack, as it is, with revision 1, and with Markers.
+foreach(mode "whole" "revision_1 --rev 1" "markers --markers")
+  separate_arguments(mode)
+  list(POP_FRONT mode name)
+  add_test(NAME conformance.self.${name} COMMAND iwarp conform --self ${mode})
+  set_tests_properties(conformance.self.${name} PROPERTIES TIMEOUT 600 COST 2000)
+endforeach()
