@@ -56,7 +56,9 @@ struct Fpdu {
 /// Cuts a stream into FPDUs. Goes on after a fault, as far as the lengths can be believed.
 class FpduReader {
  public:
-  explicit FpduReader(Framing framing = {}) : framing_(framing) {}
+  /// `position`: octets of this direction that were read before.
+  explicit FpduReader(Framing framing = {}, std::uint64_t position = 0)
+      : framing_(framing), position_(position) {}
   void add(OctetView octets) { buffer_.insert(buffer_.end(), octets.begin(), octets.end()); }
   std::optional<Fpdu> next();
   /// Octets that are not a whole FPDU yet.

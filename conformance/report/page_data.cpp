@@ -1,0 +1,115 @@
+#include "report/page_data.hpp"
+
+#include "report/frame_table.hpp"
+#include "report/outcome.hpp"
+#include "report/story.hpp"
+#include "report/text.hpp"
+#include "report/writers.hpp"
+
+namespace iwarp::conform {
+namespace {
+
+using Json = nlohmann::json;
+
+std::int64_t microseconds(Clock::duration duration) {
+  return std::chrono::duration_cast<std::chrono::microseconds>(duration).count();
+}
+
+Json cleaned(const std::vector<std::string>& texts) {
+  Json all = Json::array();
+  for (const std::string& text : texts) all.push_back(clean(text));
+  return all;
+}
+
+// [kind, time, connection, text, frame, faults]; what is missing at the end is not there, and the
+// frame is -1 if there is none.
+Json event_of(const Told& told, FrameTable& table) {
+  const Event& event = told.event;
+  const bool shown = !event.octets.empty() && !told.framed;
+  Json json{name_of(event.kind), microseconds(event.at), event.connection,
+            table.text(told.decoded.summary),
+            shown ? Json(table.frame(event.octets, told.decoded.fields)) : Json(-1)};
+  if (!event.faults.empty()) json.push_back(cleaned(event.faults));
+  return json;
+}
+
+Json case_of(const Result& result, FrameTable& table) {
+  Json connections = Json::array(), events = Json::array();
+  for (const ConnectionEnds& ends : result.transcript.connections()) {
+    connections.push_back({clean(end_text(ends.tester_address, ends.tester_port)),
+                           clean(end_text(ends.target_address, ends.target_port)),
+                           ends.tester_connected ? 1 : 0});
+  }
+  for (const Told& told : story_of(result.transcript)) events.push_back(event_of(told, table));
+  return {{"id", clean(result.test.id)},
+          {"title", clean(result.test.title)},
+          {"layer", clean(result.test.layer())},
+          {"agent", result.test.needs == Needs::kAgent},
+          {"verdict", name_of(result.verdict)},
+          {"text", clean(result.text)},
+          {"expected", clean(result.expected)},
+          {"got", clean(result.got)},
+          {"us", microseconds(result.duration)},
+          {"capture", result.transcript.connections().empty() ? "" : capture_name(result)},
+          {"connections", std::move(connections)},
+          {"events", std::move(events)}};
+}
+
+Json requirement_of(const Requirement& one, const Outcomes& outcomes) {
+  return {{"id", clean(one.id)},
+          {"rfc", clean(one.rfc())},
+          {"section", clean(one.section())},
+          {"level", clean(one.level)},
+          {"text", clean(one.text)},
+          {"kind", clean(one.kind)},
+          {"result", clean(outcomes.of(one))},
+          {"cases", cleaned(one.cases)},
+          {"tests", cleaned(one.tests)},
+          {"note", clean(one.note)}};
+}
+
+// Inside strings, the only place in JSON where they occur.
+std::string without_markup(const std::string& json) {
+  std::string out;
+  out.reserve(json.size());
+  for (const char c : json) {
+    switch (c) {
+      case '<': out += "\\u003c"; break;
+      case '>': out += "\\u003e"; break;
+      case '&': out += "\\u0026"; break;
+      default: out += c;
+    }
+  }
+  return out;
+}
+
+}  // namespace
+
+std::string page_data_of(const Report& report) {
+  const Outcomes outcomes(report);
+  FrameTable table;
+  Json options = Json::array(), cases = Json::array(), requirements = Json::array();
+  Clock::duration duration{};
+  for (const auto& [name, value] : report.options) options.push_back({clean(name), clean(value)});
+  for (const Result& result : report.results) {
+    cases.push_back(case_of(result, table));
+    duration += result.duration;
+  }
+  for (const Requirement& one : report.requirements) {
+    requirements.push_back(requirement_of(one, outcomes));
+  }
+  const Json data{{"tester", clean(report.tester + ' ' + report.version)},
+                  {"target", clean(report.target)},
+                  {"started", iso_time(report.started)},
+                  {"us", microseconds(duration)},
+                  {"options", std::move(options)},
+                  {"remarks", cleaned(report.remarks)},
+                  {"requirements", std::move(requirements)},
+                  {"cases", std::move(cases)},
+                  {"texts", table.texts()},
+                  {"shapes", table.shapes()},
+                  {"frames", table.frames()}};
+  return without_markup(data.dump());
+}
+
+}  // namespace iwarp::conform

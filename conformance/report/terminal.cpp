@@ -1,0 +1,194 @@
+#include "report/terminal.hpp"
+
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "report/text.hpp"
+
+namespace iwarp::conform {
+namespace {
+
+constexpr std::string_view kRed = "31", kGreen = "32", kYellow = "33", kBold = "1";
+
+struct Column {
+  Verdict verdict;
+  std::string_view heading;
+};
+constexpr Column kColumns[] = {{Verdict::kPass, "passed"},
+                               {Verdict::kFail, "failed"},
+                               {Verdict::kError, "errors"},
+                               {Verdict::kDeparture, "departures"},
+                               {Verdict::kSkip, "skipped"}};
+
+std::string_view colour_of(Verdict verdict) {
+  switch (verdict) {
+    case Verdict::kPass: return kGreen;
+    case Verdict::kFail:
+    case Verdict::kError: return kRed;
+    case Verdict::kDeparture:
+    case Verdict::kSkip: return kYellow;
+  }
+  return kRed;
+}
+
+std::size_t count_in(const Counts& counts, Verdict verdict) {
+  const auto found = counts.find(verdict);
+  return found == counts.end() ? 0 : found->second;
+}
+
+std::string right(std::string text, std::size_t width) {
+  return text.size() < width ? std::string(width - text.size(), ' ') + text : text;
+}
+std::string left(std::string text, std::size_t width) {
+  text.resize(std::max(text.size(), width), ' ');
+  return text;
+}
+
+// At most `width` octets, not cutting a character.
+std::string shortened(std::string text, std::size_t width) {
+  if (text.size() <= width) return text;
+  while (width > 0 && (static_cast<unsigned char>(text[width]) & 0xC0) == 0x80) --width;
+  text.resize(width);
+  return text;
+}
+
+std::string cases_text(std::size_t count) {
+  return std::to_string(count) + (count == 1 ? " case" : " cases");
+}
+
+}  // namespace
+
+TerminalStyle TerminalStyle::of(int descriptor) {
+  TerminalStyle style;
+  style.live = ::isatty(descriptor) == 1;
+  const char* no_colour = std::getenv("NO_COLOR");
+  const char* term = std::getenv("TERM");
+  const bool dumb = term == nullptr || std::string_view(term) == "dumb";
+  style.live = style.live && !dumb;
+  style.colours = style.live && (no_colour == nullptr || *no_colour == '\0');
+  winsize size{};
+  if (style.live && ::ioctl(descriptor, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) {
+    style.width = size.ws_col;
+  }
+  return style;
+}
+
+std::string TerminalSummary::coloured(std::string_view text, std::string_view code) const {
+  if (!style_.colours) return std::string(text);
+  return "\x1b[" + std::string(code) + 'm' + std::string(text) + "\x1b[0m";
+}
+
+void TerminalSummary::begin(std::string_view target, std::size_t cases) {
+  cases_ = cases;
+  began_ = Clock::now();
+  out_ << cases_text(cases) << " against " << clean(target) << '\n' << std::flush;
+}
+
+void TerminalSummary::running(const Case& test) { show_progress(test.id); }
+
+void TerminalSummary::clear_progress() {
+  if (progress_shown_) out_ << "\r\x1b[K";
+  progress_shown_ = false;
+}
+
+// The width counts octets where it should count columns: the line holds ASCII.
+void TerminalSummary::show_progress(std::string_view current) {
+  if (!style_.live) return;
+  clear_progress();
+  std::string line = '[' + std::to_string(total_.all) + '/' + std::to_string(cases_) + ']';
+  for (const Column& column : kColumns) {
+    const std::size_t count = count_in(total_.counts, column.verdict);
+    if (count > 0) line += ' ' + std::to_string(count) + ' ' + std::string(column.heading) + ',';
+  }
+  if (line.back() == ',') line.pop_back();
+  line += "  " + clean(current);
+  out_ << shortened(std::move(line), style_.width - 1) << std::flush;
+  progress_shown_ = true;
+}
+
+void TerminalSummary::count(const Result& result) {
+  const std::string layer = clean(result.test.layer());
+  auto row = std::find_if(layers_.begin(), layers_.end(),
+                          [&](const auto& named) { return named.first == layer; });
+  if (row == layers_.end()) row = layers_.insert(layers_.end(), {layer, Row{}});
+  for (Row* one : {&total_, &row->second}) {
+    ++one->counts[result.verdict];
+    ++one->all;
+  }
+  if (result.verdict == Verdict::kSkip) ++reasons_[clean(result.text)];
+}
+
+void TerminalSummary::tell(const Result& result) {
+  const bool fail = result.verdict == Verdict::kFail;
+  if (!fail && result.verdict != Verdict::kError) return;
+  const bool compared = fail && !(result.expected.empty() && result.got.empty());
+  const std::string why = compared
+                              ? "expected " + clean(result.expected) + "; got " + clean(result.got)
+                              : clean(result.text);
+  clear_progress();
+  out_ << coloured(fail ? "FAIL " : "ERROR", kRed) << ' ' << coloured(clean(result.test.id), kBold)
+       << ": " << why << '\n';
+}
+
+void TerminalSummary::result(const Result& result) {
+  count(result);
+  tell(result);
+  show_progress(result.test.id);
+  out_ << std::flush;
+}
+
+void TerminalSummary::write_table() {
+  std::size_t width = std::string_view("all").size();
+  for (const auto& [layer, row] : layers_) width = std::max(width, layer.size());
+  out_ << '\n' << std::string(width, ' ');
+  for (const Column& column : kColumns) out_ << "  " << column.heading;
+  out_ << '\n';
+  const auto write = [&](const std::string& name, const Row& row) {
+    out_ << left(name, width);
+    for (const Column& column : kColumns) {
+      const std::size_t count = count_in(row.counts, column.verdict);
+      const std::string cell = right(std::to_string(count), column.heading.size());
+      out_ << "  " << (count > 0 ? coloured(cell, colour_of(column.verdict)) : cell);
+    }
+    out_ << '\n';
+  };
+  for (const auto& [layer, row] : layers_) write(layer, row);
+  if (layers_.size() > 1) write("all", total_);
+}
+
+void TerminalSummary::write_reasons() {
+  if (!reasons_.empty()) out_ << "\nskipped:\n";
+  std::vector<std::pair<std::string, std::size_t>> reasons(reasons_.begin(), reasons_.end());
+  std::stable_sort(reasons.begin(), reasons.end(),
+                   [](const auto& a, const auto& b) { return a.second > b.second; });
+  for (const auto& [reason, count] : reasons) {
+    out_ << right(std::to_string(count), 5) << "  " << reason << '\n';
+  }
+}
+
+void TerminalSummary::end() {
+  clear_progress();
+  write_table();
+  write_reasons();
+  const std::size_t departures = count_in(total_.counts, Verdict::kDeparture);
+  const std::size_t bad =
+      count_in(total_.counts, Verdict::kFail) + count_in(total_.counts, Verdict::kError);
+  out_ << '\n';
+  if (departures > 0) {
+    out_ << cases_text(departures) << (departures == 1 ? " fails" : " fail")
+         << " as the table of departures says\n";
+  }
+  const std::string time = " in " + seconds(Clock::now() - began_) + " s";
+  if (total_.all < cases_) out_ << cases_text(cases_ - total_.all) << " did not run\n";
+  if (bad == 0) {
+    out_ << coloured("nothing failed", kGreen) << time << '\n';
+  } else {
+    out_ << coloured(cases_text(bad) + " did not pass", kRed) << time << '\n';
+  }
+  out_ << std::flush;
+}
+
+}  // namespace iwarp::conform
