@@ -6,6 +6,7 @@ namespace iwarp::agent {
 namespace {
 
 constexpr std::chrono::milliseconds kSlice{100};
+constexpr std::chrono::milliseconds kOthersWait{500};
 
 }  // namespace
 
@@ -22,13 +23,14 @@ void Server::run() {
 bool Server::serve(ControlConnection connection) {
   Session session(
       device_, {.address = connection.local_address(), .port = options_.iwarp_port, .attend = [&] {
-                  turn_away_others_than(connection);
+                  turn_others_away();
                   return !options_.stopped() && !connection.gone();
                 }});
+  other_since_.reset();
   bool spoke = false;
   std::string line;
   while (!options_.stopped()) {
-    turn_away_others_than(connection);
+    turn_others_away();
     const auto got = connection.next(line, kSlice);
     if (got == ControlConnection::Got::kEnd) break;
     if (got == ControlConnection::Got::kNothing) continue;
@@ -43,10 +45,13 @@ bool Server::serve(ControlConnection connection) {
   return spoke;
 }
 
-void Server::turn_away_others_than(const ControlConnection& tester) {
-  while (!tester.gone()) {
-    auto other = listener_.next(std::chrono::milliseconds(0));
-    if (!other) return;
+// The end of a tester may be seen later than the beginning of the next: that one waits a little.
+void Server::turn_others_away() {
+  const auto now = std::chrono::steady_clock::now();
+  if (!listener_.has_next()) return other_since_.reset();
+  if (!other_since_) other_since_ = now;
+  if (now - *other_since_ < kOthersWait) return;
+  while (auto other = listener_.next(std::chrono::milliseconds(0))) {
     // Its command is read first: a socket closed with octets unread takes the answer with it.
     std::string command;
     other->next(command, kSlice);

@@ -1,6 +1,8 @@
 #pragma once
 
+#include <chrono>
 #include <functional>
+#include <optional>
 
 #include "agent/control.hpp"
 #include "iwarp/verbs/verbs.hpp"
@@ -26,12 +28,13 @@ class Server {
  private:
   /// Whether it was a tester: one who has said something.
   bool serve(ControlConnection connection);
-  /// Who comes while `tester` is being served is told so; who comes behind its end waits.
-  void turn_away_others_than(const ControlConnection& tester);
+  /// Who comes while a tester is being served, and is still, is told so.
+  void turn_others_away();
 
   verbs::Device device_;
   ServerOptions options_;
   ControlListener listener_;
+  std::optional<std::chrono::steady_clock::time_point> other_since_;
 };
 
 }  // namespace iwarp::agent

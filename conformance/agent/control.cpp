@@ -138,6 +138,10 @@ ControlListener::ControlListener(const verbs::Endpoint& at) : socket_(listening_
 
 verbs::Endpoint ControlListener::endpoint() const { return local_of(socket_); }
 
+bool ControlListener::has_next() const {
+  return ready(socket_, POLLIN, std::chrono::milliseconds(0)) != 0;
+}
+
 std::optional<ControlConnection> ControlListener::next(std::chrono::milliseconds timeout) {
   if (ready(socket_, POLLIN, timeout) == 0) return std::nullopt;
   Descriptor socket(::accept4(socket_.value(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));

@@ -54,6 +54,8 @@ class ControlListener {
  public:
   explicit ControlListener(const verbs::Endpoint& at);
   [[nodiscard]] verbs::Endpoint endpoint() const;
+  /// Whether somebody waits to be taken.
+  [[nodiscard]] bool has_next() const;
   std::optional<ControlConnection> next(std::chrono::milliseconds timeout);
 
  private:

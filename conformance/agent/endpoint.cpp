@@ -9,7 +9,7 @@ constexpr std::uint32_t kQueueDepth = 128;  // of each queue
 constexpr std::uint32_t kCqDepth = 1024;
 constexpr std::uint64_t kBindWrId = 0;  // no other request has it
 constexpr std::chrono::seconds kBindPatience{5};
-constexpr std::chrono::seconds kStartPatience{2};
+constexpr std::chrono::milliseconds kStartPatience{500};
 
 verbs::QpOptions options_of(const std::shared_ptr<EventQueue>& events) {
   verbs::QpOptions options;

@@ -76,7 +76,7 @@ void ends_by_a_reset(Context& context) {
 void sends_all_before_its_fin(Context& context, std::size_t size) {
   Link link = context.link();
   context.expect_event(link.agent_end(), {"established"});
-  link.stream.write(0, 0, {});
+  expect_traffic(context, link);
   const Octets message = pattern(size);
   post_send(context, link.agent_end(), message, kSendId);
   link.agent_end().disconnect();

@@ -45,7 +45,8 @@ struct Resolved {
     hints.ai_socktype = SOCK_STREAM;
     hints.ai_flags = AI_NUMERICSERV | (passive ? AI_PASSIVE : 0);
     const std::string port = std::to_string(address.port);
-    const int status = ::getaddrinfo(address.host.c_str(), port.c_str(), &hints, &list);
+    const char* host = address.host.empty() ? nullptr : address.host.c_str();
+    const int status = ::getaddrinfo(host, port.c_str(), &hints, &list);
     if (status != 0) {
       throw Unreachable("cannot resolve " + address.host + ": " + ::gai_strerror(status));
     }

@@ -55,7 +55,7 @@ class Tcp {
 
 class TcpListener {
  public:
-  /// On `address`, on a port that the system chooses. Throws Unreachable.
+  /// On `address`, empty for all, on a port that the system chooses. Throws Unreachable.
   explicit TcpListener(const std::string& address);
   TcpListener(const TcpListener&) = delete;
   TcpListener& operator=(const TcpListener&) = delete;

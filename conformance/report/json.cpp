@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "report/outcome.hpp"
@@ -9,6 +10,9 @@ namespace iwarp::conform {
 namespace {
 
 using Json = nlohmann::ordered_json;
+
+// Of one event; the rest stands in the capture.
+constexpr std::size_t kMostOctets = 1024;
 
 std::int64_t microseconds(Clock::duration duration) {
   return std::chrono::duration_cast<std::chrono::microseconds>(duration).count();
@@ -24,7 +28,10 @@ Json event_as_json(const Told& told) {
       octets || (event.text.empty() && event.kind != Event::Kind::kNote);
   if (concerns_connection) json["connection"] = event.connection;
   if (octets) json["size"] = event.octets.size();
-  if (octets && !told.framed) json["octets"] = to_hex(event.octets);
+  if (octets && !told.framed) {
+    const OctetView all(event.octets);
+    json["octets"] = to_hex(all.first(std::min(all.size(), kMostOctets)));
+  }
   if (!event.faults.empty()) json["faults"] = event.faults;
   return json;
 }

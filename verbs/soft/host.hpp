@@ -36,7 +36,7 @@ class Host {
   virtual std::chrono::steady_clock::time_point now() const = 0;
   /// A number that no peer can guess.
   virtual std::uint32_t secret() { return std::random_device{}(); }
-  /// Runs `task` soon, without any lock held, one after the other.
+  /// Runs `task` soon, without any lock held, one after the other in the order of the calls.
   virtual void post(std::function<void()> task) = 0;
   virtual void report(AsyncEvent event) = 0;
 

@@ -58,7 +58,9 @@ class Runtime final : public Host {
   Runtime();
   [[nodiscard]] bool on_own_thread() const;
 
-  boost::asio::io_context context_{1};
+  // Without the hint that one thread runs it: with that, what the executor posts waits until its
+  // handler returns, and the engine's later tasks overtake it.
+  boost::asio::io_context context_;
   boost::asio::executor_work_guard<boost::asio::io_context::executor_type> work_;
   tcp_offload::KernelDevice device_;
   const std::string capture_everything_ = tcp_offload::capture_directory();

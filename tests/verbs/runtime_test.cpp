@@ -1,0 +1,34 @@
+#include "soft/runtime.hpp"
+
+#include <gtest/gtest.h>
+
+#include <future>
+#include <thread>
+
+namespace iwarp::verbs::soft {
+namespace {
+
+constexpr std::chrono::seconds kPatience{20};
+
+// News of one connection come from the executor, as it begins, and from the engine, as it ends.
+TEST(Runtime, TasksOfAllThreadsRunInTheOrderInWhichTheyWerePosted) {
+  const auto runtime = Runtime::make();
+  std::promise<std::string> done;
+  std::string order;
+  runtime->post([&] {
+    runtime->post([&] { order += "executor "; });
+    std::thread other([&] {
+      runtime->post([&] {
+        order += "other";
+        done.set_value(order);
+      });
+    });
+    other.join();
+  });
+  auto result = done.get_future();
+  ASSERT_EQ(result.wait_for(kPatience), std::future_status::ready);
+  EXPECT_EQ(result.get(), "executor other");
+}
+
+}  // namespace
+}  // namespace iwarp::verbs::soft
