@@ -263,6 +263,19 @@ struct Indication {
   Rtr kind;
 };
 
+// The initiator has no use for Reads but this one, for which a responder that offers it has room.
+void takes_a_read_at_ord_0(Context& context) {
+  StartupFrame request = offering(context, false, false, true);
+  request.enhanced->ord = 0;
+  Link link = enhanced_link(context, {.request = request});
+  if (!offers(data_of(link.reply), Rtr::kRead)) {
+    throw Skipped("the target takes no empty RDMA Read as RTR");
+  }
+  context.expect(data_of(link.reply).ird >= 1, "an IRD of at least 1", "0");
+  send_rtr(link.stream, Rtr::kRead);
+  if (link.endpoint) context.expect_event(link.agent_end(), {"established"});
+}
+
 // The posted receive is for the message behind the indication.
 const Indication kIndications[] = {
     {"mpa.enhanced.rtr-send", "An empty Send as RTR uses no receive and completes nothing",
@@ -351,6 +364,8 @@ std::vector<Case> mpa_enhanced_cases() {
        Needs::kListener, repeats_what_it_supports},
       {"mpa.enhanced.data-behind-rtr", "Data may follow the RTR in the same TCP segment",
        Needs::kAgent, takes_data_behind_rtr},
+      {"mpa.enhanced.rtr-read-ord-0", "An empty Read as RTR finds room at an ORD of 0, too",
+       Needs::kListener, takes_a_read_at_ord_0},
       {"mpa.enhanced.waits-for-rtr", "A responder sends no FPDU before the RTR", Needs::kAgent,
        waits_for_rtr},
   };

@@ -16,6 +16,11 @@ void sends_a_sound_request(Context& context) {
   expect_traffic(context, link);
 }
 
+void asks_for_crcs(Context& context) {
+  const Context::Call call = context.call();
+  context.expect(call.request.crc(), "C in a Request of a program that said nothing of it", "none");
+}
+
 // --- what is no Reply ---
 
 using Spoil = void (*)(Octets& reply);
@@ -288,6 +293,8 @@ std::vector<Case> mpa_initiator_cases() {
   std::vector<Case> cases{
       {"mpa.initiator.request", "An initiator sends a well-formed Request and waits for the Reply",
        Needs::kAgent, sends_a_sound_request},
+      {"mpa.initiator.crc-default", "By default a Request asks for CRCs", Needs::kAgent,
+       asks_for_crcs},
       {"mpa.initiator.wrong-key", "A Reply with any octet of its key wrong ends the connection",
        Needs::kAgent, refuses_each_wrong_key},
       {"mpa.initiator.closed-without-reply",

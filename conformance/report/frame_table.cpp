@@ -11,7 +11,6 @@ using Json = FrameTable::Json;
 constexpr std::size_t kLongestShown = 2048, kHeadShown = 1536, kTailShown = 256;
 
 std::size_t number_of(Json& list, std::map<std::string, std::size_t>& numbers, const Json& item) {
-  // What goes in has been cleaned, so it is UTF-8.
   const auto [found, added] = numbers.emplace(item.dump(), list.size());
   if (added) list.push_back(item);
   return found->second;
@@ -40,7 +39,7 @@ std::string base64(OctetView octets) {
 }
 
 std::size_t FrameTable::text(const std::string& text) {
-  return number_of(texts_, text_numbers_, Json(clean(text)));
+  return number_of(texts_, text_numbers_, Json(text));
 }
 
 std::size_t FrameTable::shape(const std::vector<Field>& fields) {

@@ -14,6 +14,7 @@ class FrameTable {
  public:
   using Json = nlohmann::json;
 
+  /// The number of a text, which has been cleaned.
   std::size_t text(const std::string& text);
   /// The number of the frame. Its octets are kept but for the middle of long ones.
   std::size_t frame(const OctetView& octets, const std::vector<Field>& fields);

@@ -11,6 +11,9 @@ namespace {
 
 using Json = nlohmann::json;
 
+// Longer texts, such as commands with the octets of a region, are in report.json in full.
+constexpr std::size_t kLongestText = 480, kLongestReason = 1600;
+
 std::int64_t microseconds(Clock::duration duration) {
   return std::chrono::duration_cast<std::chrono::microseconds>(duration).count();
 }
@@ -27,7 +30,7 @@ Json event_of(const Told& told, FrameTable& table) {
   const Event& event = told.event;
   const bool shown = !event.octets.empty() && !told.framed;
   Json json{name_of(event.kind), microseconds(event.at), event.connection,
-            table.text(told.decoded.summary),
+            table.text(abridged(clean(told.decoded.summary), kLongestText)),
             shown ? Json(table.frame(event.octets, told.decoded.fields)) : Json(-1)};
   if (!event.faults.empty()) json.push_back(cleaned(event.faults));
   return json;
@@ -46,9 +49,9 @@ Json case_of(const Result& result, FrameTable& table) {
           {"layer", clean(result.test.layer())},
           {"agent", result.test.needs == Needs::kAgent},
           {"verdict", name_of(result.verdict)},
-          {"text", clean(result.text)},
-          {"expected", clean(result.expected)},
-          {"got", clean(result.got)},
+          {"text", abridged(clean(result.text), kLongestReason)},
+          {"expected", abridged(clean(result.expected), kLongestReason)},
+          {"got", abridged(clean(result.got), kLongestReason)},
           {"us", microseconds(result.duration)},
           {"capture", result.transcript.connections().empty() ? "" : capture_name(result)},
           {"connections", std::move(connections)},

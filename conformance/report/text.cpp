@@ -68,6 +68,18 @@ std::string clean(std::string_view text) {
   return out;
 }
 
+std::string abridged(const std::string& cleaned, std::size_t size) {
+  if (cleaned.size() <= size) return cleaned;
+  const auto inside_character = [&](std::size_t at) {
+    return (static_cast<std::uint8_t>(cleaned[at]) & 0xC0) == 0x80;
+  };
+  std::size_t head = size * 3 / 4, tail = cleaned.size() - size / 8;
+  while (head > 0 && inside_character(head)) --head;
+  while (tail < cleaned.size() && inside_character(tail)) ++tail;
+  return cleaned.substr(0, head) + " … " + std::to_string(tail - head) + " octets left out … " +
+         cleaned.substr(tail);
+}
+
 std::string xml_escaped(std::string_view text) {
   std::string out;
   for (const char c : clean(text)) {

@@ -13,6 +13,10 @@ namespace iwarp::conform {
 /// characters come out as \x1b or \u202e, what is no UTF-8 as \xff.
 std::string clean(std::string_view text);
 
+/// Cleaned text with at most about `size` octets: the middle of a longer one is left out, and it
+/// says so.
+std::string abridged(const std::string& cleaned, std::size_t size);
+
 /// `text`, cleaned, between the tags of XML or in an attribute between double quotes.
 std::string xml_escaped(std::string_view text);
 

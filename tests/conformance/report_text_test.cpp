@@ -29,6 +29,13 @@ TEST(ReportText, CleanNamesOctetsThatAreNoUtf8) {
   EXPECT_EQ(clean("ab\xE2\x82"), "ab\\xe2\\x82");                // cut off
 }
 
+TEST(ReportText, AbridgesOnlyLongTextsAndCutsNoCharacter) {
+  EXPECT_EQ(abridged(std::string(80, 'x'), 80), std::string(80, 'x'));
+  const std::string shown =
+      abridged("12" + std::string(40, 'a') + "ÄÖÜÄÖÜ" + std::string(40, 'b'), 63);
+  EXPECT_EQ(shown, "12" + std::string(40, 'a') + "ÄÖ … 41 octets left out … bbbbbbb");
+}
+
 TEST(ReportText, XmlIsEscaped) {
   EXPECT_EQ(xml_escaped("<a b=\"c\">&amp;'\x01"), "&lt;a b=&quot;c&quot;&gt;&amp;amp;'\\x01");
 }

@@ -36,7 +36,8 @@ for (const requirement of data.requirements) {
 const unique = list => [...new Set(list)];
 const layers = unique(data.cases.map(one => one.layer));
 const rfcs = unique(data.requirements.map(one => one.rfc));
-const levels = unique(data.requirements.map(one => one.level));
+const levelOrder = ["MUST", "SHOULD", "MAY"];
+const levels = unique([...levelOrder, ...data.requirements.map(one => one.level)]);
 
 function countBy(list, key) {
   const counts = {};

@@ -102,6 +102,8 @@ function chips(name, state, change) {
             }, name === "layer" ? choice.toUpperCase() : choice, el("small", {}, String(counts[choice] || 0)))));
 }
 
+const pauseInTyping = 120;
+
 // Below the overview. The search field stays the same element, so that it keeps the focus.
 function lists(state, changed) {
   const chipsPlace = el("div", {class: "filters"});
@@ -125,10 +127,12 @@ function lists(state, changed) {
                           queryOf(state.filter) ? el("a", {href: `#${state.tab}`}, "show all") : "");
     tablePlace.replaceChildren(found.length > 0 ? table(found) : el("p", {class: "none"}, "Nothing matches."));
   }
+  let waiting = null;
   search.addEventListener("input", () => {
     state.filter.text = search.value;
-    update();
     changed();
+    clearTimeout(waiting);
+    waiting = setTimeout(() => { if (search.isConnected) update(); }, pauseInTyping);
   });
   update();
   return el("main", {}, el("div", {class: "controls"}, tabLinks, search), chipsPlace, tally, tablePlace);

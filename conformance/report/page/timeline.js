@@ -69,13 +69,20 @@ function timeline(one) {
   const rows = events.map(event => el("li", {
     class: `event k-${event.kind} ${directions[event.kind] || ""}` +
         (event.kind.startsWith("raw-") && !isFrame(event) ? " socket" : "") +
+        (event.kind.startsWith("agent-") ? " agent" : "") +
         (event === culprit ? " culprit" : "") + (event.text.includes("; irregular: ") ? " odd" : ""),
   }, el("time", {}, timeText(event.us)), el("div", {class: "lane"}, eventContent(event, one, culprit))));
-  const list = el("ol", {class: "timeline"}, rows);
-  const sockets = rows.filter(row => row.classList.contains("socket")).length;
-  const toggle = el("input", {type: "checkbox", onchange: () => list.classList.toggle("with-sockets", toggle.checked)});
+  const list = el("ol", {class: "timeline without-socket"}, rows);
+  // Kinds of events that can be left out.
+  const choice = (name, text, shown) => {
+    const count = rows.filter(row => row.classList.contains(name)).length;
+    if (count === 0) return null;
+    const box = el("input", {type: "checkbox", onchange: () => list.classList.toggle(`without-${name}`, !box.checked)});
+    box.checked = shown;
+    return el("label", {}, box, ` ${text} (${count})`);
+  };
   return el("section", {class: "card"}, el("div", {class: "timeline-head"}, el("h3", {}, "What happened"),
-            sockets > 0 ? el("label", {}, toggle, ` also the ${plural(sockets, "read or write", "reads and writes")} of the socket`) : null),
+            el("span", {}, "Show ", choice("agent", "commands to the agent", true), choice("socket", "reads and writes of the socket", false))),
             events.length === 0 ? el("p", {class: "none"}, "Nothing was sent.")
                                 : [el("div", {class: "ends", "aria-hidden": "true"}, el("b", {}, "Tester"), el("b", {}, "Target")), list]);
 }
