@@ -5,7 +5,7 @@
 namespace iwarp::conform {
 namespace {
 
-constexpr std::size_t kKeySize = 16, kRevisionOffset = 17, kLengthOffset = 18;
+constexpr std::size_t kKeySize = 16, kFlagsOffset = 16, kRevisionOffset = 17, kLengthOffset = 18;
 
 void sends_a_sound_request(Context& context) {
   Context::Call call = context.call();
@@ -58,6 +58,13 @@ const Refused kRefused[] = {
      }},
     {"mpa.initiator.revision-3", "A Reply of revision 3, which nobody speaks, is refused",
      [](Octets& reply) { reply[kRevisionOffset] = 3; }},
+    {"mpa.initiator.revision-3-bare", "A Reply of revision 3 is refused without Private Data, too",
+     [](Octets& reply) {
+       reply.resize(kStartupHeaderSize);
+       reply[kFlagsOffset] = kFlagCrc;
+       reply[kRevisionOffset] = 3;
+       state_length(reply, 0);
+     }},
     {"mpa.initiator.revision-255", "A Reply of revision 255 is refused",
      [](Octets& reply) { reply[kRevisionOffset] = 255; }},
     {"mpa.initiator.private-data-513", "A Reply with 513 octets of Private Data is refused",

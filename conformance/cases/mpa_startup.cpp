@@ -81,6 +81,12 @@ const Refused kRefused[] = {
      [](const Context&) { return Octets(64); }},
     {"mpa.startup.revision-3", "A Request of revision 3, which nobody speaks, is refused",
      [](const Context& context) { return with_revision(context, 3); }},
+    {"mpa.startup.revision-3-bare", "A Request of revision 3 is refused without Private Data, too",
+     [](const Context& context) {
+       StartupFrame request = plain_request(context, 3);
+       request.private_data.clear();
+       return encode(request);
+     }},
     {"mpa.startup.revision-255", "A Request of revision 255 is refused",
      [](const Context& context) { return with_revision(context, 255); }},
     {"mpa.startup.private-data-513", "A Request with 513 octets of Private Data is refused",
