@@ -76,6 +76,11 @@ void add_conform_command(CLI::App& app, Context& context) {
           "--private-data", options->private_data,
           "Private Data of the Requests, in hexadecimal, for a listener that asks for some")
       ->type_name("HEX");
+  command
+      ->add_option("--revive", options->revive,
+                   "Shell command that starts a target anew whose agent is lost, and ends when it "
+                   "can be reached")
+      ->type_name("COMMAND");
   command->add_flag("--fail-fast", options->fail_fast, "Stop at the first case that fails");
   command->add_flag("--list", *list, "List the cases; with --json the requirements, too");
   command

@@ -1,8 +1,10 @@
 #include "conform/conform_run.hpp"
 
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <filesystem>
 #include <iostream>
 
@@ -38,9 +40,16 @@ void check_options(const ConformOptions& options) {
   if (!options.self && !remote) {
     throw usage_error("conform needs a target: --self, --target HOST:PORT or --agent HOST:PORT");
   }
+  if (!options.revive.empty() && options.agent.empty()) throw usage_error("--revive needs --agent");
   if (!options.self && !options.agent_program.empty()) {
     throw usage_error("--agent-program needs --self");
   }
+}
+
+// Whether the command says that the target is back.
+bool revived(const std::string& command) {
+  const int status = std::system(command.c_str());
+  return WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
 bool is_good(const conform::Result& result) {
@@ -109,6 +118,11 @@ class Run {
     if (!options_.agent.empty()) {
       plan_.agent = address_of(options_.agent, "--agent", conform::kAgentPort);
       report_.target = "the agent at " + to_string(*plan_.agent);
+    }
+    if (!options_.revive.empty()) {
+      plan_.revive = [this, agent = plan_.agent] {
+        return revived(options_.revive) ? agent : std::nullopt;
+      };
     }
   }
 

@@ -12,6 +12,7 @@ struct ConformOptions {
   bool self = false;
   std::string target, agent;  ///< HOST[:PORT]
   std::string tester_address, private_data, agent_program;
+  std::string revive;  ///< A shell command.
   Selection selection;
   int timeout_ms = 3000;
   int revision = 2;

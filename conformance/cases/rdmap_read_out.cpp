@@ -193,6 +193,16 @@ void refuses_a_response_too_long_by_a_segment(Context& context) {
   expect_failed_completion(context, asked.link.agent_end(), 1);
 }
 
+// The sink's STag is open, but not to what is no Read Response.
+void refuses_another_opcode(Context& context) {
+  AskedLink asked = asked_link(context, 16);
+  Segment segment = response_to(asked.request, pattern(16));
+  segment.rdmap_control = kRdmapVersion | kSend;
+  asked.link.stream.send(segment);
+  expect_terminated(asked.link.stream, {rdmap_error::kOpcode});
+  expect_failed_completion(context, asked.link.agent_end(), 1);
+}
+
 // A Data Sink may compare the length with that asked for, or take the last segment's word.
 void ends_with_a_short_response(Context& context) {
   AskedLink asked = asked_link(context, 16);
@@ -301,6 +311,8 @@ std::vector<Case> rdmap_read_out_cases() {
       {{"rdmap.read.response-long-second",
         "A Read Response that is too long by its second segment is refused", Needs::kAgent,
         refuses_a_response_too_long_by_a_segment},
+       {"rdmap.read.response-opcode", "A tagged Send is no response to a Read", Needs::kAgent,
+        refuses_another_opcode},
        {"rdmap.read.response-short", "A Read Response shorter than asked for ends the Read",
         Needs::kAgent, ends_with_a_short_response},
        {"rdmap.read.sent-refused", "A Read that the responder refuses completes in error",

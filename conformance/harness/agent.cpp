@@ -149,6 +149,17 @@ std::string Agent::read_line(milliseconds longest) {
   }
 }
 
+// An answer that comes too late must not be taken for that of the next command.
+std::string Agent::exchange(const std::string& command, milliseconds longest) {
+  try {
+    send_line(command);
+    return read_line(longest);
+  } catch (const Unreachable&) {
+    tcp_.close();
+    throw;
+  }
+}
+
 Answer Agent::call(const std::string& command, milliseconds longest) {
   if (transcript_ != nullptr) {
     transcript_->add({.kind = Event::Kind::kAgentCommand, .text = noted(command)});

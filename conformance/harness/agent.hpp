@@ -75,6 +75,7 @@ class Agent {
   void store(const Region& region, std::size_t offset, OctetView data);
 
  private:
+  std::string exchange(const std::string& command, milliseconds longest);
   void send_line(const std::string& line);
   std::string read_line(milliseconds longest);
 

@@ -19,24 +19,30 @@ Runner::Runner(Plan plan) : plan_(std::move(plan)) {
 
 Runner::~Runner() = default;
 
-// Each case begins with an agent that holds nothing. One that broke off is looked for again.
-void Runner::prepare_agent(Transcript& transcript) {
+// An agent that broke off is looked for again.
+void Runner::find_agent(Transcript& transcript) {
   if (!plan_.agent) return;
-  if (agent_) {
-    try {
-      agent_->record(&transcript);
-      agent_->reset();
-      return;
-    } catch (const std::runtime_error& error) {
-      transcript.note(std::string("the agent is lost: ") + error.what());
-      agent_.reset();
-    }
+  if (!agent_) {
+    if (plan_.revive) plan_.agent = plan_.revive();
+    if (!plan_.agent) throw Unreachable("the agent is gone");
+    agent_ = std::make_unique<Agent>(*plan_.agent, plan_.limits.timeout);
   }
-  if (plan_.revive) plan_.agent = plan_.revive();
-  if (!plan_.agent) throw Unreachable("the agent is gone");
-  agent_ = std::make_unique<Agent>(*plan_.agent, plan_.limits.timeout);
   agent_->record(&transcript);
-  agent_->reset();
+}
+
+void Runner::clear_up(Result& result) {
+  if (!agent_) return;
+  try {
+    agent_->reset();
+    agent_->record(nullptr);
+  } catch (const std::runtime_error& error) {
+    agent_.reset();
+    result.verdict = Verdict::kFail;
+    const std::string text = std::string("the target broke: ") + error.what();
+    result.text += (result.text.empty() ? "" : "; ") + text;
+    if (!result.expected.empty()) result.got += "; " + text;
+    result.transcript.add({.kind = Event::Kind::kFailure, .text = text});
+  }
 }
 
 void Runner::judge(Result& result) {
@@ -51,7 +57,7 @@ void Runner::judge(Result& result) {
     if (result.test.needs == Needs::kAgent && !plan_.agent) {
       return conclude(Verdict::kSkip, "needs an agent on the target");
     }
-    prepare_agent(result.transcript);
+    find_agent(result.transcript);
     Context context({.address = plan_.target,
                      .agent = agent_.get(),
                      .tester_address = plan_.tester_address,
@@ -79,8 +85,8 @@ Result Runner::run(const Case& test) {
   Result result{.test = test};
   const auto begin = Clock::now();
   judge(result);
+  clear_up(result);
   result.duration = Clock::now() - begin;
-  if (agent_) agent_->record(nullptr);
   return result;
 }
 

@@ -50,7 +50,9 @@ class Runner {
 
  private:
   void judge(Result& result);
-  void prepare_agent(Transcript& transcript);
+  void find_agent(Transcript& transcript);
+  /// Ends what the case has made; an agent that is lost by then has broken in it.
+  void clear_up(Result& result);
 
   Plan plan_;
   std::unique_ptr<Agent> agent_;

@@ -6,6 +6,7 @@ import json
 import os
 import socket
 import subprocess
+import tempfile
 import threading
 import time
 import unittest
@@ -136,12 +137,48 @@ class StrangeAgents(unittest.TestCase):
         self.refused(lambda c: c.recv(100) and c.sendall(b"\x1b[2Jhello\x07\n"), ".[2Jhello.")
 
 
+def breaking(connection):
+    connection.recv(4096)
+    connection.sendall(b"ok version=1 name=fragile features=none\n")
+    connection.recv(4096)
+
+
+class BreakingAgents(unittest.TestCase):
+    CASES = ("--case", "mpa.startup.reply", "--case", "mpa.startup.wrong-key", "--timeout", "500")
+
+    def setUp(self):
+        self.listener = Listener(breaking)
+        self.addCleanup(self.listener.close)
+        directory = tempfile.TemporaryDirectory()
+        self.addCleanup(directory.cleanup)
+        self.revivals = os.path.join(directory.name, "revivals")
+
+    def test_fail_each_case_in_which_they_break(self):
+        run = conform("--agent", self.listener.address, *self.CASES)
+        self.assertEqual(run.returncode, 1, run.stderr)
+        self.assertEqual(run.stdout.count("the target broke"), 2, run.stdout)
+
+    def test_are_started_anew_before_the_next_case(self):
+        run = conform("--agent", self.listener.address, *self.CASES, "--revive", "echo again >>" + self.revivals)
+        self.assertEqual(run.returncode, 1, run.stderr)
+        self.assertEqual(run.stdout.count("the target broke"), 2, run.stdout)
+        with open(self.revivals, encoding="ascii") as revivals:
+            self.assertEqual(revivals.read(), "again\n")
+
+    def test_that_do_not_come_back_are_errors(self):
+        run = conform("--agent", self.listener.address, *self.CASES, "--revive", "false")
+        self.assertEqual(run.returncode, 1, run.stderr)
+        self.assertEqual(run.stdout.count("the target broke"), 1, run.stdout)
+        self.assertIn("the agent is gone", run.stdout)
+
+
 class WrongUsage(unittest.TestCase):
     def test_is_one_sentence_and_status_2(self):
         for arguments in ([], ["--self", "--target", "127.0.0.1:1"], ["--target", "nonsense:port"],
                           ["--self", "--layer", "tcp"], ["--self", "--case", "mpa.none"], ["--self", "--rev", "3"],
                           ["--self", "--timeout", "0"], ["--target", "127.0.0.1:1", "--agent-program", "x"],
-                          ["--target", "127.0.0.1:1", "--private-data", "0"]):
+                          ["--target", "127.0.0.1:1", "--private-data", "0"],
+                          ["--self", "--revive", "true"]):
             with self.subTest(arguments):
                 run = conform(*arguments)
                 self.assertEqual(run.returncode, 2, run.stderr)
