@@ -1,7 +1,7 @@
 # Included by CMakeLists.txt beside it. The tester as a process against targets of all kinds; each
 # class of the script is a ctest case.
 find_package(Python3 REQUIRED COMPONENTS Interpreter)
-foreach(case StrangeTargets StrangeAgents BreakingAgents WrongUsage Listing)
+foreach(case StrangeTargets StrangeAgents BreakingAgents LimitedAgents WrongUsage Listing)
   add_test(NAME conformance.tester_test.${case}
     COMMAND Python3::Interpreter ${CMAKE_CURRENT_SOURCE_DIR}/tester_test.py --verbose ${case})
   set_tests_properties(conformance.tester_test.${case} PROPERTIES TIMEOUT 300 COST 1000

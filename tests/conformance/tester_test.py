@@ -172,6 +172,21 @@ class BreakingAgents(unittest.TestCase):
         self.assertIn("the agent is gone", run.stdout)
 
 
+class LimitedAgents(unittest.TestCase):
+    def test_skip_the_cases_that_they_cannot_do(self):
+        def limited(connection):
+            for line in connection.makefile("rb"):
+                word = line.split()[0]
+                connection.sendall({b"hello": b"ok version=1 name=limited features=none\n", b"reset": b"ok\n"}.get(
+                    word, b"error EOPNOTSUPP not here\n"))
+
+        listener = Listener(limited)
+        self.addCleanup(listener.close)
+        run = conform("--agent", listener.address, "--case", "mpa.startup.reply")
+        self.assertEqual(run.returncode, 0, run.stdout + run.stderr)
+        self.assertIn("not here", run.stdout)
+
+
 class WrongUsage(unittest.TestCase):
     def test_is_one_sentence_and_status_2(self):
         for arguments in ([], ["--self", "--target", "127.0.0.1:1"], ["--target", "nonsense:port"],

@@ -38,8 +38,9 @@ TEST(LoopbackCapture, BothRolesRecordTheirConnectionFromTheStartUpOn) {
     LoopbackPair pair({}, {}, recording_into(directory));
     exchange_a_send(pair.client, pair.client_qp, pair.server, pair.server_qp);
   }
+  // The recorder writes on a thread of its own.
+  ASSERT_TRUE(eventually([&] { return directory.files().size() == 2; }));
   const auto files = directory.files();
-  ASSERT_EQ(files.size(), 2U);
   auto one = packets_of(read_file(files[0]));
   auto other = packets_of(read_file(files[1]));
   if (!one.front().outbound) one.swap(other);

@@ -9,6 +9,7 @@
 #include "session.h"
 
 enum { BACKLOG = 64, PORT_PATIENCE = 2000, RESOLVE_PATIENCE = 2000, LONGEST_WAIT = 3600000 };
+enum { LONGEST_PRIVATE_DATA = 4096 }; /* that is read; more is malformed */
 
 /* What a connection shall start with. */
 struct start {
@@ -17,14 +18,30 @@ struct start {
   unsigned char private_data[MOST_PRIVATE_DATA];
 };
 
+/* MPA could say more than an rdma_conn_param. */
+static bool read_depth(struct command* command, const char* name, uint64_t* depth) {
+  if (!read_optional_number(command, name, UINT16_MAX, depth)) return false;
+  return *depth <= UINT8_MAX ||
+         refuse(command, EOPNOTSUPP, "librdmacm takes no %s beyond %d", name, UINT8_MAX);
+}
+
+static bool read_depths(struct command* command, uint64_t* ird, uint64_t* ord) {
+  return read_depth(command, "ird", ird) && read_depth(command, "ord", ord);
+}
+
 static bool read_start(struct command* command, struct start* start) {
+  unsigned char data[LONGEST_PRIVATE_DATA];
   start->size = 0;
   if (has_pair(command, "private") &&
-      !read_octets(command, "private", start->private_data, MOST_PRIVATE_DATA, &start->size)) {
+      !read_octets(command, "private", data, sizeof data, &start->size)) {
     return false;
   }
-  return read_optional_number(command, "ird", UINT8_MAX, &start->ird) &&
-         read_optional_number(command, "ord", UINT8_MAX, &start->ord);
+  if (start->size > MOST_PRIVATE_DATA) {
+    return refuse(command, EOPNOTSUPP, "librdmacm takes no private data beyond %d octets",
+                  MOST_PRIVATE_DATA);
+  }
+  memcpy(start->private_data, data, start->size);
+  return read_depths(command, &start->ird, &start->ord);
 }
 
 static struct rdma_conn_param parameters_of(const struct start* start) {
@@ -78,10 +95,7 @@ static int start_listener(struct session* session) {
 
 bool do_listen(struct command* command, struct session* session, struct answer* answer) {
   uint64_t ird = 16, ord = 16;
-  if (!refuse_mpa(command) || !read_optional_number(command, "ird", UINT8_MAX, &ird) ||
-      !read_optional_number(command, "ord", UINT8_MAX, &ord)) {
-    return false;
-  }
+  if (!refuse_mpa(command) || !read_depths(command, &ird, &ord)) return false;
   /* A port that was listened on a moment ago may be held a little longer; one that librdmacm has
    * chosen may belong to a socket. */
   const int64_t deadline = deadline_after(PORT_PATIENCE);
