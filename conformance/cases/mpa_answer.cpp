@@ -48,8 +48,10 @@ void passes_private_data_on(Context& context, const PrivateData& data) {
 
 void replies_with_private_data(Context& context, const PrivateData& data) {
   const Octets said = pattern(data.size, 7);
-  Link link = context.link({.request = data.enhanced ? context.request() : plain_request(context),
-                            .accept = "private=" + octet_text(said)});
+  const StartupFrame request = data.enhanced ? context.request() : plain_request(context);
+  Link link = with_private_data(data.size, [&] {
+    return context.link({.request = request, .accept = "private=" + octet_text(said)});
+  });
   expect_sound(context, link.reply, true);
   context.expect_equal(link.reply.private_data, said, "the Private Data as the program gave it");
   expect_traffic(context, link);

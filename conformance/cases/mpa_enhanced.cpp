@@ -247,14 +247,16 @@ void answers_offer(Context& context, const Offer& row) {
 // What a Reply to everything admits is in the Reply to that alone, too.
 void repeats_what_it_supports(Context& context) {
   const StartupFrame everything = offering(context, true, true, true);
-  const Link all = enhanced_link(context, {.request = everything});
+  Link all = enhanced_link(context, {.request = everything});
+  give_rtr(context, all, *everything.enhanced);
   for (const Rtr kind : kKinds) {
     if (!offers(data_of(all.reply), kind)) continue;
     const StartupFrame request =
         offering(context, kind == Rtr::kSend, kind == Rtr::kWrite, kind == Rtr::kRead);
-    const Link one = enhanced_link(context, {.request = request});
+    Link one = enhanced_link(context, {.request = request});
     context.expect(offers(data_of(one.reply), kind), "the flag of an " + name_of(kind),
                    "another RTR");
+    give_rtr(context, one, *request.enhanced);
   }
 }
 

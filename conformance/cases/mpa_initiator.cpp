@@ -192,7 +192,8 @@ const PrivateData kRejected[] = {
 
 void asks_with_private_data(Context& context, const PrivateData& data) {
   const Octets said = pattern(data.size, 5);
-  Context::Call call = context.call({}, "private=" + octet_text(said));
+  Context::Call call =
+      with_private_data(data.size, [&] { return context.call({}, "private=" + octet_text(said)); });
   expect_sound(context, call.request, false);
   context.expect_equal(call.request.private_data, said, "the Private Data as the program gave it");
   establish(context, std::move(call));

@@ -148,7 +148,9 @@ void expect_nothing_more(Stream& stream) {
 }
 
 void expect_failed_call(Context& context, Context::Call& call) {
-  call.stream.expect_end();
+  // Whether CRCs are in use was not agreed on.
+  call.stream.begin_full_operation({}, {.crc = false, .markers = false});
+  call.stream.expect_refusal({kImproperFrame});
   context.expect_event(call.endpoint, {"failed", "rejected", "disconnected"});
 }
 

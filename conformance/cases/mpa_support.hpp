@@ -15,9 +15,11 @@ void add_rows(std::vector<Case>& cases, const Row (&rows)[kRows], Needs needs,
   }
 }
 
-/// CRC and Marker errors (RFC 5044 §8), insufficient IRD and no common RTR (RFC 6581 §8).
+/// CRC and Marker errors, improper start-up frames (RFC 5044 §8), insufficient IRD and no common
+/// RTR (RFC 6581 §8).
 inline constexpr Cause kCrcError{kLayerMpa, 0, 2}, kMarkerError{kLayerMpa, 0, 3},
-    kInsufficientIrd{kLayerMpa, 0, 6}, kNoMatchingRtr{kLayerMpa, 0, 7};
+    kImproperFrame{kLayerMpa, 0, 4}, kInsufficientIrd{kLayerMpa, 0, 6},
+    kNoMatchingRtr{kLayerMpa, 0, 7};
 
 /// The indications that a new connection is ready for (RFC 6581 §9.2).
 enum class Rtr { kSend, kWrite, kRead };
@@ -52,7 +54,21 @@ void expect_no_connection(Context& context, Stream& stream);
 std::optional<Answer> accept_if_asked(Context& context);
 /// Behind a rejection the target sends nothing. It may close the connection (RFC 5044 §7.1.2).
 void expect_nothing_more(Stream& stream);
-/// A call that came to nothing: the connection is closed and the program told.
+/// The result of `command`, which gives Private Data of this size to the target's program. Skips if
+/// the program's interface takes no more than 255 octets, as that of librdmacm.
+template <typename Command>
+auto with_private_data(std::size_t size, Command command) {
+  constexpr std::size_t kAlwaysTaken = 255;
+  try {
+    return command();
+  } catch (const AgentError& error) {
+    if (size <= kAlwaysTaken || error.code != "EINVAL") throw;
+    throw Skipped("the target's interface takes no " + std::to_string(size) +
+                  " octets of Private Data");
+  }
+}
+/// A call that came to nothing, because the Reply was improper: the connection is closed, perhaps
+/// behind a Terminate that says so (RFC 6581 §8), and the program told.
 void expect_failed_call(Context& context, Context::Call& call);
 
 /// The next Send of the target, put together of its segments, which follow one another.

@@ -64,6 +64,18 @@ Endpoint Context::await_endpoint(Answer* details) {
   return {agent(), answer.number("endpoint")};
 }
 
+Endpoint Context::await_endpoint_of(Stream& stream) {
+  try {
+    return await_endpoint();
+  } catch (const AgentError& error) {
+    if (error.code != "ETIMEDOUT") throw;
+  }
+  const auto reply = stream.expect_reply_or_end();
+  throw Failure("the Request to reach the target's program",
+                !reply ? "the end of the connection"
+                       : (reply->rejected() ? "a rejection" : "a Reply without its leave"));
+}
+
 Link Context::link(const LinkOptions& options) {
   listen(options.listen);
   Stream stream = dial(options.max_segment_size);
@@ -74,7 +86,7 @@ Link Context::link(const LinkOptions& options) {
 Link Context::link(Stream stream, const LinkOptions& options) {
   std::optional<Endpoint> endpoint;
   if (has_agent()) {
-    endpoint = await_endpoint();
+    endpoint = await_endpoint_of(stream);
     if (options.prepare) options.prepare(*endpoint);
     endpoint->accept(options.accept);
   }

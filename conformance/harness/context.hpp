@@ -105,6 +105,9 @@ class Context {
   void expect_target_alive();
 
  private:
+  /// If the program of the target hears of no Request, what happened on `stream` instead.
+  Endpoint await_endpoint_of(Stream& stream);
+
   Target target_;
   Limits limits_;
   Transcript& transcript_;

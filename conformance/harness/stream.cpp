@@ -268,6 +268,15 @@ Segment Stream::expect_segment(std::string_view what) {
   return std::move(*segment);
 }
 
+std::optional<Segment> Stream::expect_segment_or_end(std::string_view what) {
+  const Tcp::Got got = read_until([&] { return !fpdus_.empty(); }, limits_.timeout);
+  if (fpdus_.empty() && got == Tcp::Got::kFin && reader_.pending() > 0) {
+    throw Failure("whole FPDUs", count(reader_.pending()) + " of one, then " + describe_end(got));
+  }
+  if (fpdus_.empty() && got != Tcp::Got::kNothing) return std::nullopt;
+  return expect_segment(what);
+}
+
 Segment Stream::expect_segment_of(Opcode opcode) {
   const std::string what = "a segment of " + std::string(name_of(opcode));
   Segment segment = expect_segment(what);

@@ -67,6 +67,8 @@ class Stream {
   /// The next FPDU; its framing is right.
   Fpdu expect_fpdu(std::string_view what = "an FPDU");
   Segment expect_segment(std::string_view what = "a DDP Segment");
+  /// None if the target ends the connection instead, which it must not do inside an FPDU.
+  std::optional<Segment> expect_segment_or_end(std::string_view what = "a DDP Segment");
   /// A segment with this opcode, version numbers 1, and zero in the reserved bits and in an
   /// Invalidate STag that the opcode does not use.
   Segment expect_segment_of(Opcode opcode);
