@@ -6,6 +6,7 @@
 
 #include <boost/asio/io_context.hpp>
 #include <csignal>
+#include <cstdlib>
 #include <optional>
 #include <thread>
 
@@ -295,10 +296,28 @@ TEST_F(Capture, FullDiskEndsTheCaptureAfterAWholeBlockAndNotTheConnection) {
   EXPECT_TRUE(std::equal(recorded.begin(), recorded.end(), bytes.begin()));
 }
 
+// As do programs that destroy nothing, and those whose last handle a thread of ours drops.
+TEST_F(Capture, IsWholeWhenTheProcessEndsAtOnce) {
+  const auto bytes = pattern(1000);
+  const auto record_and_exit = [&] {
+    CaptureDevice device(kernel, directory.path());
+    auto acceptor = kernel.listen({boost::asio::ip::address_v4::loopback(), 0}, 16);
+    Outcome connected;
+    const auto attempt =
+        device.async_connect((*acceptor)->local_endpoint(), connected.connecting());
+    run_until([&] { return connected.calls == 1; });
+    const auto stream = connected.connection->hand_over({});
+    send(*stream, bytes);
+    std::exit(0);
+  };
+  EXPECT_EXIT(record_and_exit(), ::testing::ExitedWithCode(0), "");
+  EXPECT_EQ(carried(only_capture(), true), bytes);
+}
+
 // A writer that has stopped stands for a disk that takes nothing.
 TEST_F(Capture, WhatCannotBeWrittenInASecondEndsTheCapture) {
   const iwarp::test::LogLines log;
-  const auto writer = std::make_shared<capture::Writer>();
+  const auto writer = capture::Writer::make();
   writer->stop();
   const Endpoint end(boost::asio::ip::address_v4::loopback(), 1);
   const auto recorder =

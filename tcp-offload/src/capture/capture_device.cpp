@@ -58,7 +58,7 @@ std::string capture_directory() {
 CaptureDevice::CaptureDevice(Device& inner, std::string directory)
     : inner_(inner),
       directory_(std::move(directory)),
-      writer_(std::make_shared<capture::Writer>()) {}
+      writer_(capture::Writer::make()) {}
 
 CaptureDevice::~CaptureDevice() { writer_->stop(); }
 

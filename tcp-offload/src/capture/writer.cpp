@@ -1,11 +1,65 @@
 #include "capture/writer.hpp"
 
 #include <algorithm>
+#include <cstdlib>
 #include <utility>
 
 #include "capture/recorder.hpp"
 
 namespace iwarp::tcp_offload::capture {
+namespace {
+
+// The writers of this process. Never destroyed: threads may outlive what static destructors end.
+class AllWriters {
+ public:
+  static AllWriters& get() {
+    static auto* const all = new AllWriters;
+    return *all;
+  }
+
+  void add(const std::shared_ptr<Writer>& writer) {
+    const std::lock_guard lock(mutex_);
+    std::erase_if(writers_, [](const auto& known) { return known.expired(); });
+    writers_.push_back(writer);
+  }
+
+ private:
+  AllWriters() {
+    static_cast<void>(std::atexit([] { get().flush(); }));
+  }
+
+  void flush() {
+    std::vector<std::weak_ptr<Writer>> writers;
+    {
+      const std::lock_guard lock(mutex_);
+      writers = writers_;
+    }
+    for (const auto& known : writers) {
+      if (const auto writer = known.lock()) writer->flush();
+    }
+  }
+
+  std::mutex mutex_;
+  std::vector<std::weak_ptr<Writer>> writers_;
+};
+
+}  // namespace
+
+std::shared_ptr<Writer> Writer::make() {
+  std::shared_ptr<Writer> writer(new Writer);
+  AllWriters::get().add(writer);
+  return writer;
+}
+
+void Writer::flush() {
+  if (::getpid() != process_) return;
+  std::vector<std::shared_ptr<Recorder>> all;
+  {
+    const std::lock_guard lock(mutex_);
+    all = recorders_;
+  }
+  for (const auto& recorder : all) recorder->write();
+}
 
 void Writer::add(std::shared_ptr<Recorder> recorder) {
   const std::lock_guard lock(mutex_);

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <unistd.h>
+
 #include <chrono>
 #include <condition_variable>
 #include <memory>
@@ -12,9 +14,11 @@ namespace iwarp::tcp_offload::capture {
 class Recorder;
 
 /// The thread that writes what recorders have gathered. Every member may be called from any thread,
-/// stop() from one.
+/// stop() from one. A process that ends with a writer still at work, as one does that destroys
+/// nothing, loses nothing of what was recorded before.
 class Writer {
  public:
+  static std::shared_ptr<Writer> make();
   ~Writer() { stop(); }
 
   /// Writes for `recorder` until it is over; starts the thread if there is none yet.
@@ -23,11 +27,15 @@ class Writer {
   bool wake();
   /// Writes what is there, and ends.
   void stop();
+  /// Writes what is there now, in the caller's thread. Does nothing in a process forked since.
+  void flush();
 
  private:
+  Writer() = default;
   static constexpr std::chrono::seconds kInterval{1};
   void run();
 
+  const pid_t process_ = ::getpid();
   std::mutex mutex_;
   std::condition_variable changed_;
   bool woken_ = false;
