@@ -92,7 +92,8 @@ void add_conform_command(CLI::App& app, Context& context) {
       ->check(CLI::IsMember({"mpa", "ddp", "rdmap"}));
   command
       ->add_option("--timeout", options->timeout_ms,
-                   "How long to wait for the target, in milliseconds")
+                   "How long to wait for the target, in milliseconds; a twentieth of it for what "
+                   "must not come")
       ->check(CLI::Range(100, 600000))
       ->capture_default_str();
   command->add_flag("--markers", options->markers,

@@ -70,7 +70,7 @@ class Run {
   Run(const ConformOptions& options, const Context& context)
       : options_(options), context_(context), cases_(select(options.selection)) {
     if (!options.departures.empty()) departures_ = conform::Departures::read(options.departures);
-    plan_.limits.timeout = std::chrono::milliseconds(options.timeout_ms);
+    plan_.limits = {.timeout = std::chrono::milliseconds(options.timeout_ms)};
     plan_.revision = static_cast<std::uint8_t>(options.revision);
     plan_.markers = options.markers;
     plan_.tester_address = options.tester_address;

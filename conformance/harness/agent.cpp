@@ -232,7 +232,7 @@ void Endpoint::post(std::uint64_t id, const std::string& op, const std::string& 
       call("post", "id=" + std::to_string(id) + " op=" + op + in_front(rest), kPostPatience);
       return;
     } catch (const AgentError& error) {
-      if (error.code != "ENOTCONN" || Clock::now() > deadline) throw;
+      if (error.code != "ENOTCONN" || leaving_ || Clock::now() > deadline) throw;
     }
     std::this_thread::sleep_for(kRetry);
   }

@@ -97,7 +97,7 @@ class Endpoint {
   void connect(const std::string& options = {}) { call("connect", options); }
   void receive(std::uint64_t id, const Region& region, std::size_t offset, std::size_t length);
   /// `rest`: the pairs behind id and op. Asks again if the connection is not up yet: the tester may
-  /// have seen the Reply before the target's own program.
+  /// have seen the Reply before the target's own program. Does not once disconnect() was called.
   void post(std::uint64_t id, const std::string& op, const std::string& rest);
   void send(std::uint64_t id, const Region& region, std::size_t offset, std::size_t length,
             const std::string& op = "send");
@@ -107,7 +107,10 @@ class Endpoint {
             std::uint64_t address);
   std::uint32_t window(const Region& region, std::size_t offset, std::size_t length,
                        const std::string& access);
-  void disconnect() { call("disconnect"); }
+  void disconnect() {
+    leaving_ = true;
+    call("disconnect");
+  }
   void close() { call("close"); }
 
   std::optional<Completion> completion(milliseconds wait);
@@ -119,6 +122,7 @@ class Endpoint {
 
   Agent* agent_;
   std::uint64_t id_;
+  bool leaving_ = false;
 };
 
 std::string octet_text(OctetView octets);  ///< As the protocol writes them.

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <deque>
 #include <map>
 
@@ -14,7 +15,8 @@ namespace iwarp::conform {
 /// How long a case waits.
 struct Limits {
   milliseconds timeout{3000};  ///< For something that has to come.
-  milliseconds quiet{150};     ///< For something that must not come.
+  /// For something that must not come: less, since every sound target costs all of it.
+  milliseconds quiet = std::max(milliseconds(150), timeout / 20);
 };
 
 /// One iWARP connection of a case, driven frame by frame. What the target sends is judged as it
