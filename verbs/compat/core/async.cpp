@@ -93,6 +93,13 @@ AsyncRoute::~AsyncRoute() {
   routes.targets.erase(found);
 }
 
+void* find_element(Element kind, std::uint32_t number) {
+  Routes& routes = Routes::get();
+  const std::lock_guard lock(routes.mutex);
+  const auto found = routes.targets.find({kind, number});
+  return found == routes.targets.end() ? nullptr : found->second.element;
+}
+
 void route_async_event(const verbs::AsyncEvent& event) {
   const Meaning meaning = meaning_of(event.kind);
   Routes& routes = Routes::get();

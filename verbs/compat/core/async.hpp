@@ -45,6 +45,9 @@ class AsyncRoute {
   bool known_ = false;
 };
 
+/// The program's object with a number, if there is one.
+void* find_element(Element kind, std::uint32_t number);
+
 /// Gives an event of the stack to the context whose object it is about.
 void route_async_event(const verbs::AsyncEvent& event);
 

@@ -11,8 +11,8 @@
 
 namespace iwarp::compat {
 
-/// A device that was opened: what the program holds, and what lies behind it. `extended` leads, since
-/// the header's inline functions find it from the ibv_context in it.
+/// A device that was opened: what the program holds, and what lies behind it. `extended` leads,
+/// since the header's inline functions find it from the ibv_context in it.
 struct Context {
   verbs_context extended{};
   std::shared_ptr<verbs::provider::Provider> provider;

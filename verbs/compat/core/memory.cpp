@@ -70,8 +70,8 @@ int reregister(Mr& mr, int what, ibv_pd* pd, void* address, std::size_t length, 
 // Relaxed ordering and the like are hints (IBV_ACCESS_OPTIONAL_RANGE); huge pages and paging on
 // demand change nothing where the memory is not pinned.
 std::optional<Access> access_of(unsigned flags) {
-  flags &=
-      ~(static_cast<unsigned>(IBV_ACCESS_OPTIONAL_RANGE) | IBV_ACCESS_HUGETLB | IBV_ACCESS_ON_DEMAND);
+  flags &= ~(static_cast<unsigned>(IBV_ACCESS_OPTIONAL_RANGE) | IBV_ACCESS_HUGETLB |
+             IBV_ACCESS_ON_DEMAND);
   struct Pair {
     unsigned flag;
     Access access;

@@ -47,6 +47,11 @@ struct Qp {
 
 inline Qp& qp_of(ibv_qp* shown) { return *reinterpret_cast<Qp*>(shown); }
 
+/// The queue pair with a number, if the program has one.
+inline ibv_qp* find_qp(std::uint32_t number) {
+  return static_cast<ibv_qp*>(find_element(Element::kQp, number));
+}
+
 ibv_qp* create_qp_ex(ibv_context* context, ibv_qp_init_attr_ex* attributes);
 int post_send(ibv_qp* qp, ibv_send_wr* requests, ibv_send_wr** bad);
 int post_recv(ibv_qp* qp, ibv_recv_wr* requests, ibv_recv_wr** bad);
