@@ -9,9 +9,17 @@ namespace {
 
 constexpr int kPatience = 2000;
 
+// Programs leave it out of the attributes.
+ibv_qp_type type_of(const rdma_addrinfo& at) {
+  return at.ai_qp_type == 0 ? IBV_QPT_RC : static_cast<ibv_qp_type>(at.ai_qp_type);
+}
+
 int prepare_passive(Id& id, const rdma_addrinfo& at, ibv_pd* pd, const ibv_qp_init_attr* qp) {
   id.endpoint_pd = pd;
-  if (qp != nullptr) id.endpoint_qp = *qp;
+  if (qp != nullptr) {
+    id.endpoint_qp = *qp;
+    id.endpoint_qp->qp_type = type_of(at);
+  }
   return ::rdma_bind_addr(&id.shown, at.ai_src_addr);
 }
 
@@ -22,7 +30,7 @@ int prepare_active(Id& id, const rdma_addrinfo& at, ibv_pd* pd, ibv_qp_init_attr
     return -1;
   }
   if (qp != nullptr) {
-    qp->qp_type = static_cast<ibv_qp_type>(at.ai_qp_type);
+    qp->qp_type = type_of(at);
     if (::rdma_create_qp(shown, pd, qp) != 0) return -1;
   }
   const auto* data = static_cast<const std::byte*>(at.ai_connect);
