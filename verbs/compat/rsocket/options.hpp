@@ -22,7 +22,7 @@ struct Options {
   int keep_idle = 7200, keep_interval = 75, keep_count = 9;  ///< Seconds, seconds, probes.
   linger linger_time{};
   timeval receive_timeout{}, send_timeout{};
-  std::chrono::microseconds polling_time{10};  ///< How long a call polls before it sleeps.
+  std::chrono::microseconds polling_time{50};  ///< How long a call polls before it sleeps.
 
   /// The defaults, as /etc/rdma/rsocket changes them (rsocket(7)). Read once.
   static const Options& defaults();

@@ -190,7 +190,12 @@ short Socket::poll(short events) {
 
 short Socket::poll_now(short events) {
   if (closed_) return POLLNVAL;
-  if (advance()) waiters_.wake_all();
+  // Nothing can be added to an answer that is complete. The transport takes who looks for one who
+  // goes on looking, and leaves the connection to him for a while.
+  const int asked = events & (POLLIN | POLLOUT);
+  const bool known =
+      state_ == State::kConnected && asked != 0 && (connected_events() & asked) == asked;
+  if (!known && advance()) waiters_.wake_all();
   constexpr int kAlways = POLLERR | POLLHUP;
   int now = 0;
   if (state_ == State::kOpen) now = POLLOUT | POLLHUP;
@@ -206,7 +211,8 @@ short Socket::connected_events() const {
   if (stream_->readable() > 0 || at_end()) now |= POLLIN | POLLRDNORM;
   if (at_end()) now |= POLLRDHUP;
   if (stream_->writable() > 0 || write_shut_ || ended) now |= POLLOUT | POLLWRNORM;
-  if (ended || (write_shut_ && at_end())) now |= POLLHUP;
+  // As with TCP: not before what came is read, nor just because the peer sends no more.
+  if (at_end() && (write_shut_ || !stream_->peer_finished())) now |= POLLHUP;
   if (error_ != 0) now |= POLLERR;
   return static_cast<short>(now);
 }
