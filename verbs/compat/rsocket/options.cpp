@@ -44,8 +44,8 @@ Options read_defaults() {
 }
 
 bool is_switch(int level, int name) {
-  return (level == SOL_SOCKET &&
-          (name == SO_REUSEADDR || name == SO_KEEPALIVE || name == SO_OOBINLINE)) ||
+  return (level == SOL_SOCKET && (name == SO_REUSEADDR || name == SO_REUSEPORT ||
+                                  name == SO_KEEPALIVE || name == SO_OOBINLINE)) ||
          (level == IPPROTO_TCP && name == TCP_NODELAY) || level == IPPROTO_IPV6;
 }
 
@@ -75,19 +75,13 @@ int* Options::number(int level, int name) {
     int level, name;
     int* value;
   } table[] = {
-      {SOL_SOCKET, SO_RCVBUF, &receive_buffer},
-      {SOL_SOCKET, SO_SNDBUF, &send_buffer},
-      {SOL_SOCKET, SO_REUSEADDR, &reuse_address},
-      {SOL_SOCKET, SO_KEEPALIVE, &keep_alive},
-      {SOL_SOCKET, SO_OOBINLINE, &out_of_band_inline},
-      {IPPROTO_TCP, TCP_NODELAY, &no_delay},
-      {IPPROTO_TCP, TCP_KEEPIDLE, &keep_idle},
-      {IPPROTO_TCP, TCP_KEEPINTVL, &keep_interval},
-      {IPPROTO_TCP, TCP_KEEPCNT, &keep_count},
-      {IPPROTO_IPV6, IPV6_V6ONLY, &only_v6},
-      {SOL_RDMA, RDMA_SQSIZE, &send_queue},
-      {SOL_RDMA, RDMA_RQSIZE, &receive_queue},
-      {SOL_RDMA, RDMA_INLINE, &inline_size},
+      {SOL_SOCKET, SO_RCVBUF, &receive_buffer},     {SOL_SOCKET, SO_SNDBUF, &send_buffer},
+      {SOL_SOCKET, SO_REUSEADDR, &reuse_address},   {SOL_SOCKET, SO_REUSEPORT, &reuse_port},
+      {SOL_SOCKET, SO_KEEPALIVE, &keep_alive},      {SOL_SOCKET, SO_OOBINLINE, &out_of_band_inline},
+      {IPPROTO_TCP, TCP_NODELAY, &no_delay},        {IPPROTO_TCP, TCP_KEEPIDLE, &keep_idle},
+      {IPPROTO_TCP, TCP_KEEPINTVL, &keep_interval}, {IPPROTO_TCP, TCP_KEEPCNT, &keep_count},
+      {IPPROTO_IPV6, IPV6_V6ONLY, &only_v6},        {SOL_RDMA, RDMA_SQSIZE, &send_queue},
+      {SOL_RDMA, RDMA_RQSIZE, &receive_queue},      {SOL_RDMA, RDMA_INLINE, &inline_size},
       {SOL_RDMA, RDMA_IOMAPSIZE, &mappings},
   };
   for (const auto& each : table) {

@@ -18,7 +18,8 @@ struct Options {
   int receive_queue = 384;          ///< RDMA_RQSIZE, receives.
   int inline_size = 64;             ///< RDMA_INLINE; this transport copies small payloads anyway.
   int mappings = 0;                 ///< RDMA_IOMAPSIZE.
-  int reuse_address = 0, keep_alive = 0, no_delay = 0, out_of_band_inline = 0, only_v6 = 0;
+  int reuse_address = 0, reuse_port = 0, keep_alive = 0, no_delay = 0, out_of_band_inline = 0,
+      only_v6 = 0;
   int keep_idle = 7200, keep_interval = 75, keep_count = 9;  ///< Seconds, seconds, probes.
   linger linger_time{};
   timeval receive_timeout{}, send_timeout{};
