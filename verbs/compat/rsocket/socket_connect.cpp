@@ -153,7 +153,8 @@ void Socket::handle(const rdma_cm_event& event) {
 }
 
 void Socket::fail(int error) {
-  if (state_ == State::kConnected) return;
+  // The first reason counts.
+  if (state_ == State::kConnected || state_ == State::kFailed) return;
   state_ = State::kFailed;
   error_ = error;
 }
