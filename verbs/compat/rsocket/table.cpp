@@ -4,6 +4,7 @@
 
 #include <cstdlib>
 #include <shared_mutex>
+#include <thread>
 #include <vector>
 
 namespace iwarp::rsocket {
@@ -64,10 +65,13 @@ void Table::finish_all() {
     const std::shared_lock lock(shared_->mutex);
     all = shared_->sockets;
   }
-  const auto deadline = Clock::now() + kExitWait;
-  for (const Socket::Handle& each : all) {
-    if (each) each->finish_by(deadline);
-  }
+  std::erase(all, nullptr);
+  if (all.empty()) return;
+  // In a thread of its own: this one's thread_local objects, the transport's too, are gone already.
+  std::thread([&] {
+    const auto deadline = Clock::now() + kExitWait;
+    for (const Socket::Handle& each : all) each->finish_by(deadline);
+  }).join();
 }
 
 }  // namespace iwarp::rsocket
