@@ -15,6 +15,9 @@ constexpr std::uint64_t kOperations =
     IBV_QP_EX_WITH_ATOMIC_FETCH_AND_ADD | IBV_QP_EX_WITH_LOCAL_INV | IBV_QP_EX_WITH_BIND_MW |
     IBV_QP_EX_WITH_SEND_WITH_INV;
 
+// Adapters give some room unasked, and programs (rdma_xclient) send inline without having asked.
+constexpr std::uint32_t kLeastInline = 64;
+
 ibv_qp_cap cap_of(const verbs::QpCapacity& capacity) {
   return {capacity.max_send_wr, capacity.max_recv_wr, capacity.max_send_sge, capacity.max_recv_sge,
           capacity.max_inline};
@@ -26,7 +29,7 @@ verbs::QpCapacity capacity_of(const ibv_qp_cap& cap) {
   capacity.max_recv_wr = cap.max_recv_wr;
   capacity.max_send_sge = std::max(cap.max_send_sge, 1U);
   capacity.max_recv_sge = std::max(cap.max_recv_sge, 1U);
-  capacity.max_inline = cap.max_inline_data;
+  capacity.max_inline = std::max(cap.max_inline_data, kLeastInline);
   return capacity;
 }
 
