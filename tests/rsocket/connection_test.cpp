@@ -54,7 +54,9 @@ TEST(RsocketConnection, IsMadeWithoutWaiting) {
   EXPECT_EQ(error_of(raccept(listener.socket(), nullptr, nullptr)), EAGAIN);
   const Owned client(rsocket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0));
   const sockaddr_in to = listener.address();
-  ASSERT_EQ(error_of(rconnect(client, plain(to), sizeof to)), EINPROGRESS);
+  // A call that is held up by the system may find the connection made.
+  const int told = error_of(rconnect(client, plain(to), sizeof to));
+  ASSERT_TRUE(told == EINPROGRESS || told == 0) << strerror(told);
   pollfd entry{.fd = client, .events = POLLOUT, .revents = 0};
   ASSERT_EQ(rpoll(&entry, 1, 5000), 1);
   EXPECT_EQ(entry.revents, POLLOUT);

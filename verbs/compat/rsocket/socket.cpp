@@ -72,7 +72,6 @@ void Socket::disconnect() {
 }
 
 bool Socket::prepare_sleep() {
-  if (closed_) return true;
   if (state_ != State::kConnected || stream_->ended()) return false;
   // What comes between the last look and the arming would raise no event.
   return stream_->connection().arm() != 0 || advance();
@@ -134,7 +133,8 @@ int Socket::shutdown(int how) {
 void Socket::drain(Lock& lock, const Deadline& deadline) {
   write_shut_ = true;
   stream_->finish();
-  wait(lock, deadline, [&] { return stream_->drained() || stream_->ended(); });
+  const auto done = [&] { return stream_->drained() || stream_->ended(); };
+  wait(lock, deadline, done, Closed::kGoesOn);
 }
 
 int Socket::close_listener(Lock& lock) {
@@ -149,20 +149,16 @@ int Socket::close_listener(Lock& lock) {
 
 int Socket::close() {
   Lock lock(mutex_);
-  if (state_ == State::kListening) {
-    closed_ = true;
-    return close_listener(lock);
-  }
-  if (state_ == State::kConnected) {
-    const bool abort = options_.linger_time.l_onoff != 0 && options_.linger_time.l_linger == 0;
-    const auto patience = options_.linger_time.l_onoff != 0
-                              ? std::chrono::seconds(options_.linger_time.l_linger)
-                              : kCloseWait;
-    if (!abort) drain(lock, Clock::now() + patience);
-    disconnect();
-  }
+  // First of all, so that whoever waits hears of this and not of what follows from it.
   closed_ = true;
   waiters_.wake_all();
+  if (state_ == State::kListening) return close_listener(lock);
+  if (state_ != State::kConnected) return 0;
+  const linger& limit = options_.linger_time;
+  const bool abort = limit.l_onoff != 0 && limit.l_linger == 0;
+  const auto patience = limit.l_onoff != 0 ? std::chrono::seconds(limit.l_linger) : kCloseWait;
+  if (!abort) drain(lock, Clock::now() + patience);
+  disconnect();
   return 0;
 }
 

@@ -98,10 +98,12 @@ class Socket : public std::enable_shared_from_this<Socket> {
   // socket.cpp
   int open_descriptors();
   int open_id();
+  /// Whether a wait goes on when the socket is closed: only that of close() itself.
+  enum class Closed { kFails, kGoesOn };
   /// Waits until `ready()`, which is asked with the mutex held. EAGAIN at the deadline, EINTR after
   /// a signal, EBADF when the socket is closed meanwhile.
   template <typename Ready>
-  int wait(Lock& lock, const Deadline& deadline, Ready ready);
+  int wait(Lock& lock, const Deadline& deadline, Ready ready, Closed closed = Closed::kFails);
   int sleep(Lock& lock, const Deadline& deadline);
   bool prepare_sleep();
   void after_sleep();

@@ -15,12 +15,12 @@ inline Deadline deadline_of(const timeval& limit) {
 }
 
 template <typename Ready>
-int Socket::wait(Lock& lock, const Deadline& deadline, Ready ready) {
+int Socket::wait(Lock& lock, const Deadline& deadline, Ready ready, Closed closed) {
   const auto polls_until = Clock::now() + options_.polling_time;
   while (true) {
     if (advance()) waiters_.wake_all();
+    if (closed_ && closed == Closed::kFails) return EBADF;
     if (ready()) return 0;
-    if (closed_) return EBADF;
     if (passed(deadline)) return EAGAIN;
     if (Clock::now() < polls_until) {
       // Another thread may want it meanwhile.
