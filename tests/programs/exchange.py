@@ -13,6 +13,7 @@ import time
 import checks
 
 START_SECONDS = 15  # Until a server listens.
+LONELY_SECONDS = 5  # Until a client has seen that its server has failed.
 END_SECONDS = 15    # Until a server has seen that its client has gone.
 
 
@@ -123,7 +124,18 @@ class Exchange:
         self.clients = [self.start(f"client{number or ''}", "client", self.case.client)
                         for number in range(self.case.clients)]
         for client in self.clients:
-            if client.wait(self.deadline) is None:
+            self.await_client(client)
+
+    def await_client(self, client):
+        """Waits for its end. Without its server it may wait for ever, so then it gets a moment only."""
+        lonely = None
+        while client.wait(time.monotonic() + 0.2) is None:
+            now = time.monotonic()
+            if self.server and self.server.status():
+                lonely = lonely or now + LONELY_SECONDS * self.patience
+                if now > lonely:
+                    raise Failed(f"the server ended with status {self.server.status()}")
+            if now > self.deadline:
                 raise Failed(f"the {client.name} did not end within "
                              f"{self.case.seconds * self.patience:.0f} s")
 

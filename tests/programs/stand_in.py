@@ -25,9 +25,9 @@ elif behaviour == "serve-on":
     with socket.create_server((host, port)) as forever:
         while True:
             forever.accept()[0].close()
-elif behaviour in ("ask", "wait"):
+elif behaviour in ("ask", "ask-and-wait", "ask-and-sleep"):
     ask()
-    time.sleep(1 if behaviour == "wait" else 0)
+    time.sleep({"ask": 0, "ask-and-wait": 1, "ask-and-sleep": 600}[behaviour])
 elif behaviour == "silent":
     socket.create_connection((host, port)).close()
 elif behaviour == "fork":

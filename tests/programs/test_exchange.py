@@ -77,12 +77,18 @@ class ExchangeTest(unittest.TestCase):
         self.assertIn("did not end within 3 s", self.run_("sleep").problem)
         self.assertLess(time.monotonic() - began, 60)
 
+    def test_a_client_whose_server_failed_is_not_waited_for(self):
+        began = time.monotonic()
+        problem = self.run_("ask-and-sleep", "serve-and-fail", seconds=600).problem
+        self.assertEqual(problem, "the server ended with status 3")
+        self.assertLess(time.monotonic() - began, 60)
+
     def test_a_server_that_hangs_is_ended(self):
         self.assertIn("did not end", self.run_("ask", "serve-on").problem)
 
     def test_a_server_that_should_serve_on_has_to(self):
         self.assertIsNone(self.run_("ask", "serve-on", stopped=True).problem)
-        self.assertIn("should serve on", self.run_("wait", "serve", stopped=True).problem)
+        self.assertIn("should serve on", self.run_("ask-and-wait", "serve", stopped=True).problem)
 
     def test_what_a_program_forks_is_ended_with_it(self):
         self.assertIn("did not end", self.run_("fork").problem)
