@@ -319,6 +319,7 @@ class FakeAdapter final : public provider::Provider {
                                                                 provider::AwaitHandler) override {
     return fail(std::errc::not_supported, "fake0: it has no TCP connections");
   }
+  void on_async_event(provider::AsyncHandler) override {}
   std::optional<AsyncEvent> wait_async_event(std::chrono::milliseconds) override {
     return AsyncEvent{AsyncEvent::Kind::kPathLost, 7, "fake0: no path"};
   }

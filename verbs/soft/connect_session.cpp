@@ -10,6 +10,8 @@
 namespace iwarp::verbs::soft {
 namespace {
 
+constexpr std::chrono::milliseconds kRefusedPause{20};
+
 template <typename... F>
 struct Overloaded : F... {
   using F::operator()...;
@@ -37,6 +39,7 @@ void ConnectSession::start() {
   timer_->async_wait(bounded(options_.timeout), [this](std::error_code error) {
     if (!error) on_timeout();
   });
+  refused_until_ = device_.now() + options_.retry_refused;
   if (connection_ == nullptr) return connect();
   exchange();
 }
@@ -50,23 +53,36 @@ void ConnectSession::release() {
   attempt_.reset();
   connection_.reset();
   timer_.reset();
+  pause_.reset();
   already_read_ = std::vector<std::byte>();  // the owner keeps this as long as the queue pair
   handler_ = nullptr;
 }
 
 void ConnectSession::connect() {
-  attempt_ = device_.async_connect(
-      to_, [this](std::error_code error, std::unique_ptr<tcp_offload::Connection> connection) {
+  const bool any = options_.from.address().is_unspecified();
+  const Endpoint from = any ? Endpoint(to_.protocol(), options_.from.port()) : options_.from;
+  attempt_ = device_.async_connect_from(
+      from, to_,
+      [this](std::error_code error, std::unique_ptr<tcp_offload::Connection> connection) {
         on_connected(error, std::move(connection));
       });
 }
 
 void ConnectSession::on_connected(std::error_code error,
                                   std::unique_ptr<tcp_offload::Connection> connection) {
+  if (error == std::errc::connection_refused && may_try_again()) {
+    pause_ = device_.make_timer();
+    pause_->async_wait(kRefusedPause, [this](std::error_code stopped) {
+      if (!stopped) connect();
+    });
+    return;
+  }
   if (error) return finish(stream_error(what_failed("connecting to "), error));
   connection_ = std::move(connection);
   exchange();
 }
+
+bool ConnectSession::may_try_again() const { return device_.now() < refused_until_; }
 
 void ConnectSession::exchange() {
   exchange_->start(*connection_, already_read_, [this] { judge(); });

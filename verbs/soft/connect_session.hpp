@@ -39,6 +39,7 @@ class ConnectSession : public std::enable_shared_from_this<ConnectSession> {
   enum class Phase { kRunning, kCancelled, kReported };
 
   void connect();
+  [[nodiscard]] bool may_try_again() const;
   void on_connected(std::error_code error, std::unique_ptr<tcp_offload::Connection> connection);
   void exchange();
   void on_timeout();
@@ -61,11 +62,12 @@ class ConnectSession : public std::enable_shared_from_this<ConnectSession> {
 
   std::vector<std::byte> terminate_;
   bool fell_back_ = false;
+  tcp_offload::Device::Clock::time_point refused_until_;
 
   // Last: what goes on in the memory above ends first.
   std::unique_ptr<tcp_offload::ConnectAttempt> attempt_;
   std::unique_ptr<tcp_offload::Connection> connection_;
-  std::unique_ptr<tcp_offload::Timer> timer_;
+  std::unique_ptr<tcp_offload::Timer> timer_, pause_;
 };
 
 }  // namespace iwarp::verbs::soft

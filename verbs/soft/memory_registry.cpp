@@ -1,5 +1,11 @@
 #include "soft/memory_registry.hpp"
 
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
 #include <thread>
 
 namespace iwarp::verbs::soft {
@@ -61,6 +67,24 @@ void MemoryRegistry::disable(Stag stag) {
   free_.push_back(slot);
 }
 
+namespace {
+
+// mincore(2) fails for pages that are not mapped; what it says of the others is of no interest.
+bool is_mapped(MutableBytes memory) {
+  static const auto page = static_cast<std::uintptr_t>(::sysconf(_SC_PAGESIZE));
+  std::array<unsigned char, 4096> pages{};
+  const auto first = reinterpret_cast<std::uintptr_t>(memory.data()) & ~(page - 1);
+  const auto end = reinterpret_cast<std::uintptr_t>(memory.data()) + memory.size();
+  for (std::uintptr_t at = first; at < end;) {
+    const std::uintptr_t length = std::min<std::uintptr_t>(end - at, pages.size() * page);
+    if (::mincore(reinterpret_cast<void*>(at), length, pages.data()) != 0) return errno != ENOMEM;
+    at += length;
+  }
+  return true;
+}
+
+}  // namespace
+
 Outcome<ddp::TaggedBuffer> buffer_of(MutableBytes memory, ddp::ProtectionDomainId pd,
                                      Access access) {
   const bool writes = has(access, Access::kRemoteWrite) || has(access, Access::kRemoteAtomic);
@@ -71,6 +95,9 @@ Outcome<ddp::TaggedBuffer> buffer_of(MutableBytes memory, ddp::ProtectionDomainI
   if (memory.data() == nullptr && !memory.empty()) {
     return fail(std::errc::bad_address, "memory region: no memory at address 0");
   }
+  if (!is_mapped(memory)) {
+    return fail(std::errc::bad_address, "memory region: the process has no memory in a part of it");
+  }
   const bool zero_based = has(access, Access::kZeroBased);
   const auto base = zero_based ? 0 : reinterpret_cast<std::uintptr_t>(memory.data());
   return ddp::TaggedBuffer{memory.data(), TaggedOffset{base}, memory.size(), pd, rights_of(access)};
@@ -78,9 +105,15 @@ Outcome<ddp::TaggedBuffer> buffer_of(MutableBytes memory, ddp::ProtectionDomainI
 
 Outcome<std::shared_ptr<provider::Mr>> register_memory(
     const std::shared_ptr<MemoryRegistry>& registry, const std::shared_ptr<SoftPd>& pd,
-    MutableBytes memory, Access access) {
-  const auto buffer = buffer_of(memory, pd->id(), access);
+    MutableBytes memory, Access access, std::optional<std::uint64_t> base) {
+  auto buffer = buffer_of(memory, pd->id(), access);
   if (!buffer) return failure(buffer.error());
+  if (base) {
+    if (memory.size() > UINT64_MAX - *base) {
+      return fail(std::errc::invalid_argument, "memory region: its Tagged Offsets would wrap");
+    }
+    buffer->base = TaggedOffset{*base};
+  }
   const auto stag = registry->enable(*buffer);
   if (!stag) return fail(std::errc::not_enough_memory, "memory region: no STag is free");
   return std::shared_ptr<provider::Mr>(std::make_shared<SoftMr>(registry, pd, *stag));

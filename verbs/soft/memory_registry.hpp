@@ -138,9 +138,10 @@ ddp::Rights rights_of(Access access);
 Outcome<ddp::TaggedBuffer> buffer_of(MutableBytes memory, ddp::ProtectionDomainId pd,
                                      Access access);
 
-/// Checks the access flags and registers `memory`. Errors: EINVAL, EFAULT, ENOMEM.
+/// Checks the access flags and registers `memory`, with Tagged Offsets from `base` on if that is
+/// given. Errors: EINVAL, EFAULT, ENOMEM.
 Outcome<std::shared_ptr<provider::Mr>> register_memory(
     const std::shared_ptr<MemoryRegistry>& registry, const std::shared_ptr<SoftPd>& pd,
-    MutableBytes memory, Access access);
+    MutableBytes memory, Access access, std::optional<std::uint64_t> base = std::nullopt);
 
 }  // namespace iwarp::verbs::soft

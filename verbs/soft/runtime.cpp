@@ -43,10 +43,16 @@ void Runtime::post(std::function<void()> task) { device().post(std::move(task));
 void Runtime::report(AsyncEvent event) {
   {
     const std::lock_guard lock(events_mutex_);
+    if (on_event_) return on_event_(event);
     if (events_.size() == kMostAsyncEvents) events_.pop_front();
     events_.push_back(std::move(event));
   }
   events_changed_.notify_one();
+}
+
+void Runtime::on_async_event(std::function<void(const AsyncEvent&)> handler) {
+  const std::lock_guard lock(events_mutex_);
+  on_event_ = std::move(handler);
 }
 
 std::optional<AsyncEvent> Runtime::wait_async_event(std::chrono::milliseconds timeout) {

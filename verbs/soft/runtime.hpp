@@ -33,6 +33,7 @@ class Runtime final : public Host {
   /// if the environment has said where (IWARP_CAPTURE).
   tcp_offload::Device& device(const std::string& capture);
   [[nodiscard]] const std::shared_ptr<MemoryRegistry>& registry() const { return registry_; }
+  void on_async_event(std::function<void(const AsyncEvent&)> handler);
   std::optional<AsyncEvent> wait_async_event(std::chrono::milliseconds timeout);
 
   ddp::StagTable& stags() override { return registry_->table(); }
@@ -73,6 +74,7 @@ class Runtime final : public Host {
   std::mutex events_mutex_;
   std::condition_variable events_changed_;
   std::deque<AsyncEvent> events_;
+  std::function<void(const AsyncEvent&)> on_event_;
 
   Engine engine_;
   std::once_flag started_;

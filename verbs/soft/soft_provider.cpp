@@ -93,6 +93,14 @@ class SoftProvider final : public provider::Provider {
     return soft::register_memory(runtime_->registry(), own, memory, access);
   }
 
+  Outcome<std::shared_ptr<provider::Mr>> register_memory_at(const std::shared_ptr<provider::Pd>& pd,
+                                                            MutableBytes memory, std::uint64_t base,
+                                                            Access access) override {
+    const auto own = std::dynamic_pointer_cast<SoftPd>(pd);
+    if (!own) return fail(std::errc::invalid_argument, "memory region: a foreign PD");
+    return soft::register_memory(runtime_->registry(), own, memory, access, base);
+  }
+
   Outcome<void> reregister_memory(provider::Mr& mr, const std::shared_ptr<provider::Pd>& pd,
                                   MutableBytes memory, Access access) override {
     auto* own = dynamic_cast<SoftMr*>(&mr);
@@ -183,6 +191,10 @@ class SoftProvider final : public provider::Provider {
     if (!started) return failure(started.error());
     return std::unique_ptr<provider::RequestWait>(
         std::make_unique<SoftRequestWait>(runtime_, std::move(*started)));
+  }
+
+  void on_async_event(provider::AsyncHandler handler) override {
+    runtime_->on_async_event(std::move(handler));
   }
 
   std::optional<AsyncEvent> wait_async_event(std::chrono::milliseconds timeout) override {

@@ -33,6 +33,10 @@ struct ConnectOptions {
   bool fall_back = true;  ///< Try revision 1 once if a revision 2 request gets no answer. Takes a
                           ///< new TCP connection: without effect on an adopted one.
   AfterRejection after_rejection = AfterRejection::kClose;
+  Endpoint from{};  ///< The local end; an unspecified address or port 0 is chosen by the system.
+  /// For how long a TCP connection that is refused is tried again: the peer's program may be about
+  /// to listen.
+  std::chrono::milliseconds retry_refused{0};
   std::chrono::milliseconds timeout = std::chrono::seconds(10);  ///< TCP and start-up together.
 };
 

@@ -178,6 +178,8 @@ class RequestWait {
   virtual ~RequestWait() = default;
 };
 
+using AsyncHandler = std::function<void(const AsyncEvent&)>;
+
 class Provider {
  public:
   virtual ~Provider() = default;
@@ -185,6 +187,13 @@ class Provider {
   virtual Outcome<std::shared_ptr<Pd>> alloc_pd() = 0;
   virtual Outcome<std::shared_ptr<Mr>> register_memory(const std::shared_ptr<Pd>& pd,
                                                        MutableBytes memory, Access access) = 0;
+  /// The same, but Tagged Offsets and the addresses of Sge count from `base`, whatever the address.
+  virtual Outcome<std::shared_ptr<Mr>> register_memory_at(const std::shared_ptr<Pd>& /*pd*/,
+                                                          MutableBytes /*memory*/,
+                                                          std::uint64_t /*base*/,
+                                                          Access /*access*/) {
+    return fail(std::errc::not_supported, "memory region: this device knows no other addresses");
+  }
   /// Registers other memory, under another PD or with other rights, in place of what `mr` has; its
   /// keys change. On failure it stays as it was.
   virtual Outcome<void> reregister_memory(Mr& /*mr*/, const std::shared_ptr<Pd>& /*pd*/,
@@ -213,6 +222,9 @@ class Provider {
   virtual Outcome<std::unique_ptr<RequestWait>> await_request(StreamingSocket& socket,
                                                               const AwaitOptions& options,
                                                               AwaitHandler handler) = 0;
+  /// From now on asynchronous events go to `handler` and no more to wait_async_event(). Called on
+  /// any thread, perhaps inside a call of the program: it must neither block nor call the device.
+  virtual void on_async_event(AsyncHandler handler) = 0;
   /// Waits for an asynchronous event; none when the time is over.
   virtual std::optional<AsyncEvent> wait_async_event(std::chrono::milliseconds timeout) = 0;
 };

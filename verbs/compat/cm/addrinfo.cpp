@@ -1,0 +1,108 @@
+// rdma_getaddrinfo(): names and services into addresses, by the system's resolver.
+#include <netdb.h>
+#include <rdma/rdma_cma.h>
+
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+
+#include "cm/address.hpp"
+#include "core/errors.hpp"
+
+namespace iwarp::compat {
+namespace {
+
+using Owned = std::unique_ptr<rdma_addrinfo, decltype(&::rdma_freeaddrinfo)>;
+
+// The structure belongs to the program, which gives it back: what is in it is malloc's.
+sockaddr* copy_of(const sockaddr* from, socklen_t size) {
+  auto* const copy = static_cast<sockaddr*>(std::malloc(sizeof(sockaddr_storage)));
+  if (copy == nullptr) throw std::bad_alloc();
+  std::memcpy(copy, from, std::min<std::size_t>(size, sizeof(sockaddr_storage)));
+  return copy;
+}
+
+addrinfo resolver_hints(const rdma_addrinfo* hints, bool passive) {
+  addrinfo to{};
+  to.ai_socktype = SOCK_STREAM;
+  if (passive) to.ai_flags |= AI_PASSIVE;
+  if (hints == nullptr) return to;
+  if ((hints->ai_flags & RAI_NUMERICHOST) != 0) to.ai_flags |= AI_NUMERICHOST;
+  if (hints->ai_family == AF_INET || hints->ai_family == AF_INET6) to.ai_family = hints->ai_family;
+  return to;
+}
+
+void fill(rdma_addrinfo& to, const addrinfo& from, const rdma_addrinfo* hints, bool passive) {
+  to.ai_family = from.ai_family;
+  to.ai_qp_type = hints != nullptr && hints->ai_qp_type != 0 ? hints->ai_qp_type : IBV_QPT_RC;
+  to.ai_port_space =
+      hints != nullptr && hints->ai_port_space != 0 ? hints->ai_port_space : RDMA_PS_TCP;
+  sockaddr*& address = passive ? to.ai_src_addr : to.ai_dst_addr;
+  address = copy_of(from.ai_addr, from.ai_addrlen);
+  (passive ? to.ai_src_len : to.ai_dst_len) = from.ai_addrlen;
+  if (passive) {
+    to.ai_flags = RAI_PASSIVE;
+  } else if (hints != nullptr && hints->ai_src_len != 0) {
+    to.ai_src_addr = copy_of(hints->ai_src_addr, hints->ai_src_len);
+    to.ai_src_len = hints->ai_src_len;
+  }
+}
+
+int resolve(const char* node, const char* service, const rdma_addrinfo* hints,
+            rdma_addrinfo** result) {
+  const bool passive = hints != nullptr && (hints->ai_flags & RAI_PASSIVE) != 0;
+  if (node == nullptr && service == nullptr && hints == nullptr) return fail_minus(EINVAL);
+  const addrinfo asked = resolver_hints(hints, passive);
+  addrinfo* found = nullptr;
+  // A hint that holds the address needs no name.
+  if (node == nullptr && service == nullptr && !passive) {
+    if (hints->ai_dst_len == 0) return fail_minus(EINVAL);
+    Owned info(static_cast<rdma_addrinfo*>(std::calloc(1, sizeof(rdma_addrinfo))),
+               &::rdma_freeaddrinfo);
+    if (info == nullptr) throw std::bad_alloc();
+    addrinfo given{};
+    given.ai_family = hints->ai_dst_addr->sa_family;
+    given.ai_addr = hints->ai_dst_addr;
+    given.ai_addrlen = hints->ai_dst_len;
+    fill(*info, given, hints, false);
+    *result = info.release();
+    return 0;
+  }
+  const int code = ::getaddrinfo(node, service == nullptr ? "0" : service, &asked, &found);
+  if (code != 0) {
+    if (code == EAI_SYSTEM) return -1;
+    errno = code == EAI_MEMORY ? ENOMEM : (code == EAI_NONAME ? ENODEV : EINVAL);
+    return code;  // as librdmacm passes on what the resolver says
+  }
+  const std::unique_ptr<addrinfo, decltype(&::freeaddrinfo)> owner(found, &::freeaddrinfo);
+  Owned info(static_cast<rdma_addrinfo*>(std::calloc(1, sizeof(rdma_addrinfo))),
+             &::rdma_freeaddrinfo);
+  if (info == nullptr) throw std::bad_alloc();
+  fill(*info, *found, hints, passive);
+  *result = info.release();
+  return 0;
+}
+
+}  // namespace
+}  // namespace iwarp::compat
+
+using namespace iwarp::compat;
+
+int rdma_getaddrinfo(const char* node, const char* service, const rdma_addrinfo* hints,
+                     rdma_addrinfo** result) {
+  return guarded([&] { return resolve(node, service, hints, result); }, fail_minus);
+}
+
+void rdma_freeaddrinfo(rdma_addrinfo* info) {
+  while (info != nullptr) {
+    rdma_addrinfo* const next = info->ai_next;
+    std::free(info->ai_src_addr);
+    std::free(info->ai_dst_addr);
+    std::free(info->ai_src_canonname);
+    std::free(info->ai_dst_canonname);
+    std::free(info->ai_route);
+    std::free(info->ai_connect);
+    std::free(info);
+    info = next;
+  }
+}

@@ -1,0 +1,191 @@
+// Connections: asked for, answered, ended.
+#include "cm/connection.hpp"
+#include "core/errors.hpp"
+#include "core/qp.hpp"
+
+namespace iwarp::compat {
+namespace {
+
+using verbs::ConnectionEvent;
+
+// The peer's program may be about to listen, as perftest's.
+constexpr std::chrono::milliseconds kRetryRefused{1000};
+
+// How the kernel's connection manager for iWARP tells failures apart.
+std::unique_ptr<CmEvent> failure_of(const std::error_code& code) {
+  const int error = errno_of(code);
+  switch (error) {
+    case ECONNREFUSED:
+    case ECONNRESET: return std::make_unique<CmEvent>(RDMA_CM_EVENT_REJECTED, -error);
+    case ETIMEDOUT:
+    case EHOSTUNREACH:
+    case ENETUNREACH: return std::make_unique<CmEvent>(RDMA_CM_EVENT_UNREACHABLE, -error);
+    default: return std::make_unique<CmEvent>(RDMA_CM_EVENT_CONNECT_ERROR, -error);
+  }
+}
+
+std::unique_ptr<CmEvent> event_of(const ConnectionEvent& from) {
+  std::unique_ptr<CmEvent> event;
+  switch (from.kind) {
+    case ConnectionEvent::Kind::kEstablished:
+      event = std::make_unique<CmEvent>(RDMA_CM_EVENT_ESTABLISHED);
+      event->put_parameters(from.info);
+      break;
+    case ConnectionEvent::Kind::kRejected:
+      event = std::make_unique<CmEvent>(RDMA_CM_EVENT_REJECTED, -ECONNREFUSED);
+      event->put_parameters(from.info);
+      break;
+    case ConnectionEvent::Kind::kFailed: event = failure_of(from.error.code); break;
+    case ConnectionEvent::Kind::kDisconnected:
+      event = std::make_unique<CmEvent>(RDMA_CM_EVENT_DISCONNECTED);
+      break;
+  }
+  return event;
+}
+
+// On one of the stack's threads.
+void tell(Id& id, const ConnectionEvent& event) {
+  if (event.kind == ConnectionEvent::Kind::kEstablished) {
+    id.connected = true;
+    store(id.shown.route.addr.src_storage, event.info.local);
+    store(id.shown.route.addr.dst_storage, event.info.remote);
+  }
+  id.report(event_of(event));
+}
+
+// The queue pair of the id, or the one that the program names.
+Qp* qp_for(const Id& id, const rdma_conn_param* parameters) {
+  if (id.shown.qp != nullptr) return &qp_of(id.shown.qp);
+  if (parameters == nullptr) return nullptr;
+  ibv_qp* const named = find_qp(parameters->qp_num);
+  return named == nullptr ? nullptr : &qp_of(named);
+}
+
+void follow(Id& id, Qp& qp) {
+  qp.events->listen([link = id.link](const ConnectionEvent& event) {
+    link->with([&event](Id& there) { tell(there, event); });
+  });
+}
+
+std::vector<std::byte> copy_of(const void* data, std::size_t size) {
+  const auto* bytes = static_cast<const std::byte*>(data);
+  return bytes == nullptr ? std::vector<std::byte>() : std::vector<std::byte>(bytes, bytes + size);
+}
+
+// Depths that the interface cannot say are as deep as the device goes.
+verbs::ConnectOptions options_of(const Id& id, const rdma_conn_param* parameters) {
+  verbs::ConnectOptions options;
+  options.private_data = id.endpoint_data;
+  if (parameters == nullptr) return options;
+  constexpr std::uint8_t kMost = 128;
+  options.ird = std::min(parameters->responder_resources, kMost);
+  options.ord = std::min(parameters->initiator_depth, kMost);
+  if (parameters->private_data_len != 0) {
+    options.private_data = copy_of(parameters->private_data, parameters->private_data_len);
+  }
+  return options;
+}
+
+int connect(Id& id, const rdma_conn_param* parameters) {
+  Qp* const qp = qp_for(id, parameters);
+  const auto to = endpoint_of(&id.shown.route.addr.dst_addr);
+  if (qp == nullptr || !to) return EINVAL;
+  verbs::ConnectOptions options = options_of(id, parameters);
+  options.retry_refused = kRetryRefused;
+  if (const auto from = endpoint_of(&id.shown.route.addr.src_addr)) options.from = *from;
+  id.reservation.release();
+  follow(id, *qp);
+  const auto started = qp->core->connect(*to, options);
+  return started ? 0 : errno_of(started.error().code);
+}
+
+int accept(Id& id, const rdma_conn_param* parameters) {
+  if (id.request == nullptr) return EINVAL;
+  Qp* const qp = qp_for(id, parameters);
+  if (qp == nullptr) return EINVAL;
+  verbs::ConnectOptions options = options_of(id, parameters);
+  if (parameters == nullptr) {  // as much as the peer asks for
+    options.ird = id.request->info().peer_ord.value_or(options.ird);
+    options.ord = id.request->info().peer_ird.value_or(options.ord);
+  }
+  follow(id, *qp);
+  const auto request = std::move(id.request);
+  const auto started = request->accept(qp->core, options);
+  return started ? 0 : errno_of(started.error().code);
+}
+
+int disconnect(Id& id) {
+  if (id.shown.qp == nullptr || !id.connected) return EINVAL;
+  qp_of(id.shown.qp).core->disconnect();
+  return 0;
+}
+
+int reject(Id& id, const void* data, std::uint8_t size) {
+  if (id.request == nullptr) return EINVAL;
+  const auto request = std::move(id.request);
+  const auto done = request->reject(copy_of(data, size));
+  return done ? 0 : errno_of(done.error().code);
+}
+
+template <typename Act>
+int attempt(Act act) {
+  return guarded(
+      [&act] {
+        const int error = act();
+        return error == 0 ? 0 : fail_minus(error);
+      },
+      fail_minus);
+}
+
+}  // namespace
+
+// On one of the stack's threads. The new id has the listener's channel; one that waits makes its
+// own in rdma_get_request().
+void announce(Id& listener, std::unique_ptr<verbs::provider::IncomingConnection> request) {
+  auto id = std::make_unique<Id>(listener.shown.channel, listener.shown.context, listener.shown.ps);
+  const verbs::ConnectionInfo& info = request->info();
+  if (id->bind_to_device(info.local) != 0) return;
+  store(id->shown.route.addr.dst_storage, info.remote);
+  auto event = std::make_unique<CmEvent>(RDMA_CM_EVENT_CONNECT_REQUEST);
+  event->put_parameters(info);
+  event->shown.id = &id->shown;
+  event->shown.listen_id = &listener.shown;
+  id->request = std::move(request);
+  static_cast<void>(id.release());  // the event's taker has it
+  listener.report(std::move(event));
+}
+
+}  // namespace iwarp::compat
+
+using namespace iwarp::compat;
+
+int rdma_connect(rdma_cm_id* id, rdma_conn_param* parameters) {
+  if (attempt([&] { return connect(id_of(id), parameters); }) != 0) return -1;
+  return id_of(id).complete();
+}
+
+int rdma_listen(rdma_cm_id* id, int backlog) {
+  return attempt([&] { return listen(id_of(id), backlog); });
+}
+
+int rdma_accept(rdma_cm_id* id, rdma_conn_param* parameters) {
+  if (attempt([&] { return accept(id_of(id), parameters); }) != 0) return -1;
+  return id_of(id).complete();
+}
+
+int rdma_reject(rdma_cm_id* id, const void* data, std::uint8_t size) {
+  return attempt([&] { return reject(id_of(id), data, size); });
+}
+
+int rdma_disconnect(rdma_cm_id* id) {
+  if (attempt([&] { return disconnect(id_of(id)); }) != 0) return -1;
+  return id_of(id).complete();
+}
+
+// The stack learns itself when a connection is there.
+int rdma_notify(rdma_cm_id*, ibv_event_type event) {
+  return event == IBV_EVENT_COMM_EST ? 0 : fail_minus(EINVAL);
+}
+
+// For connections whose queue pair librdmacm does not know, which hang in between: here none does.
+int rdma_establish(rdma_cm_id*) { return fail_minus(EINVAL); }

@@ -1,0 +1,53 @@
+#include "cm/devices.hpp"
+
+#include <rdma/rdma_cma.h>
+
+#include <map>
+#include <memory>
+#include <mutex>
+
+#include "core/device.hpp"
+#include "core/errors.hpp"
+
+namespace iwarp::compat {
+namespace {
+
+CmDevice open_once(Device& device) {
+  static std::mutex mutex;
+  static auto* const opened = new std::map<Device*, CmDevice>;
+  const std::lock_guard lock(mutex);
+  CmDevice& known = (*opened)[&device];
+  if (known.context == nullptr) known.context = ::ibv_open_device(&device.shown);
+  if (known.context != nullptr && known.pd == nullptr) known.pd = ::ibv_alloc_pd(known.context);
+  return known;
+}
+
+}  // namespace
+
+CmDevice device_with(const boost::asio::ip::address& address) {
+  const auto interface = interface_of(address);
+  if (!interface) return {};
+  return open_once(device_of(*interface));
+}
+
+}  // namespace iwarp::compat
+
+using namespace iwarp::compat;
+
+ibv_context** rdma_get_devices(int* count) {
+  return guarded(
+      [count]() -> ibv_context** {
+        const auto devices = all_devices();
+        auto list = std::make_unique<ibv_context*[]>(devices.size() + 1);
+        int n = 0;
+        for (Device* device : devices) {
+          if (ibv_context* context = open_once(*device).context)
+            list[static_cast<std::size_t>(n++)] = context;
+        }
+        if (count != nullptr) *count = n;
+        return list.release();
+      },
+      [](int error) -> ibv_context** { return fail_null(error); });
+}
+
+void rdma_free_devices(ibv_context** list) { delete[] list; }

@@ -1,0 +1,139 @@
+#include "cm/id.hpp"
+
+#include "cm/devices.hpp"
+#include "core/errors.hpp"
+#include "core/qp.hpp"
+
+namespace iwarp::compat {
+
+
+Id::Id(rdma_event_channel* channel, void* context, rdma_port_space space) {
+  if (channel == nullptr) own_channel = std::make_unique<EventChannel>();
+  shown.channel = channel == nullptr ? &own_channel->shown : channel;
+  shown.context = context;
+  shown.ps = space;
+  shown.qp_type = IBV_QPT_RC;
+}
+
+// An id that was announced and that nobody has taken goes with the event: it is rejected.
+Id::~Id() {
+  listener.reset();
+  link->cut();
+  if (shown.qp != nullptr) qp_of(shown.qp).events->listen(nullptr);
+  if (shown.event != nullptr) ::rdma_ack_cm_event(shown.event);
+  for (const auto& event : channel_of(shown.channel).withdraw(&shown)) {
+    if (event->shown.event == RDMA_CM_EVENT_CONNECT_REQUEST && event->shown.id != &shown) {
+      delete &id_of(event->shown.id);
+    }
+  }
+}
+
+int Id::bind_to_device(const Endpoint& local) {
+  store(shown.route.addr.src_storage, local);
+  if (local.address().is_unspecified()) return 0;
+  const CmDevice device = device_with(local.address());
+  if (device.context == nullptr) return ENODEV;
+  shown.verbs = device.context;
+  shown.pd = device.pd;
+  shown.port_num = 1;
+  return 0;
+}
+
+void Id::report(std::unique_ptr<CmEvent> event) {
+  if (event->shown.id == nullptr) event->shown.id = &shown;
+  event->counted_by = this;
+  channel_of(shown.channel).push(std::move(event));
+}
+
+int Id::complete() {
+  if (!waits()) return 0;
+  if (shown.event != nullptr) {
+    ::rdma_ack_cm_event(shown.event);
+    shown.event = nullptr;
+  }
+  if (::rdma_get_cm_event(shown.channel, &shown.event) != 0) return -1;
+  const int status = shown.event->status;
+  if (status == 0) return 0;
+  if (shown.event->event == RDMA_CM_EVENT_REJECTED) return fail_minus(ECONNREFUSED);
+  return fail_minus(status < 0 ? -status : status);
+}
+
+void Id::move_to(rdma_event_channel* channel) {
+  auto own = channel == nullptr ? std::make_unique<EventChannel>() : nullptr;
+  EventChannel& to = channel == nullptr ? *own : channel_of(channel);
+  std::unique_ptr<EventChannel> before = std::move(own_channel);
+  link->with([&](Id&) {
+    auto moving = channel_of(shown.channel).withdraw(&shown);
+    shown.channel = &to.shown;
+    own_channel = std::move(own);
+    for (auto& event : moving) to.push(std::move(event));
+  });
+}
+
+void Id::give_event() {
+  const std::lock_guard lock(mutex_);
+  ++given_;
+}
+
+void Id::acknowledge_event() {
+  const std::lock_guard lock(mutex_);
+  --given_;
+  acknowledged_.notify_all();
+}
+
+void Id::wait_for_acknowledgements() {
+  std::unique_lock lock(mutex_);
+  acknowledged_.wait(lock, [this] { return given_ == 0; });
+}
+
+}  // namespace iwarp::compat
+
+using namespace iwarp::compat;
+
+int rdma_create_id(rdma_event_channel* channel, rdma_cm_id** id, void* context,
+                   rdma_port_space space) {
+  // The others are for datagrams, which iWARP has not.
+  if (space != RDMA_PS_TCP && space != RDMA_PS_IB) return fail_minus(EPROTONOSUPPORT);
+  return guarded(
+      [&] {
+        *id = &(new Id(channel, context, space))->shown;
+        return 0;
+      },
+      fail_minus);
+}
+
+int rdma_destroy_id(rdma_cm_id* shown) {
+  Id& id = id_of(shown);
+  if (shown->event != nullptr) {
+    ::rdma_ack_cm_event(shown->event);
+    shown->event = nullptr;
+  }
+  id.wait_for_acknowledgements();
+  delete &id;
+  return 0;
+}
+
+int rdma_migrate_id(rdma_cm_id* shown, rdma_event_channel* channel) {
+  return guarded(
+      [&] {
+        Id& id = id_of(shown);
+        if (id.waits() && shown->event != nullptr) {
+          ::rdma_ack_cm_event(shown->event);
+          shown->event = nullptr;
+        }
+        id.wait_for_acknowledgements();
+        id.move_to(channel);
+        return 0;
+      },
+      fail_minus);
+}
+
+__be16 rdma_get_src_port(rdma_cm_id* id) {
+  const auto local = endpoint_of(&id->route.addr.src_addr);
+  return local ? htons(local->port()) : __be16{0};
+}
+
+__be16 rdma_get_dst_port(rdma_cm_id* id) {
+  const auto remote = endpoint_of(&id->route.addr.dst_addr);
+  return remote ? htons(remote->port()) : __be16{0};
+}

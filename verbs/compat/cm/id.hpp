@@ -1,0 +1,84 @@
+#pragma once
+
+#include <rdma/rdma_cma.h>
+
+#include <condition_variable>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+
+#include "cm/address.hpp"
+#include "cm/event_channel.hpp"
+#include "iwarp/verbs/provider.hpp"
+
+namespace iwarp::compat {
+
+/// Lets handlers of the stack, which may run while an id is destroyed, reach it as long as it is
+/// there.
+class IdLink {
+ public:
+  explicit IdLink(Id& id) : id_(&id) {}
+  /// Calls `act` with the id, which stays meanwhile; not if it has gone.
+  void with(const std::function<void(Id&)>& act) {
+    const std::lock_guard lock(mutex_);
+    if (id_ != nullptr) act(*id_);
+  }
+  void cut() {
+    const std::lock_guard lock(mutex_);
+    id_ = nullptr;
+  }
+
+ private:
+  std::mutex mutex_;
+  Id* id_;
+};
+
+/// An identifier of the connection manager. The program's calls for one id come one after the other
+/// (rdma_cm(7)); events come from the stack's threads.
+struct Id {
+  rdma_cm_id shown{};
+  std::shared_ptr<IdLink> link = std::make_shared<IdLink>(*this);
+  /// Of an id without a channel of the program's: its calls wait for their event.
+  std::unique_ptr<EventChannel> own_channel;
+  bool connected = false;  ///< Or it was: there is a stream to end.
+
+  Reservation reservation;
+  std::shared_ptr<verbs::provider::Listener> listener;
+  std::unique_ptr<verbs::provider::IncomingConnection> request;  ///< Not answered yet.
+  /// Made by rdma_create_qp() for a program that brought none.
+  bool own_cqs = false;
+  /// What rdma_get_request() makes queue pairs from.
+  std::optional<ibv_qp_init_attr> endpoint_qp;
+  ibv_pd* endpoint_pd = nullptr;
+  std::vector<std::byte> endpoint_data;  ///< Private data of rdma_create_ep().
+
+  /// `channel` may be null.
+  Id(rdma_event_channel* channel, void* context, rdma_port_space space);
+  Id(const Id&) = delete;
+  Id& operator=(const Id&) = delete;
+  ~Id();
+
+  [[nodiscard]] bool waits() const { return own_channel != nullptr; }
+  /// Binds it to the device with a local address. 0, or ENODEV.
+  int bind_to_device(const Endpoint& local);
+
+  void report(std::unique_ptr<CmEvent> event);
+  /// For an id whose calls wait: the event that the call has led to. As librdmacm returns: 0, or -1
+  /// and errno.
+  int complete();
+  void move_to(rdma_event_channel* channel);
+
+  void give_event();
+  void acknowledge_event();
+  void wait_for_acknowledgements();
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable acknowledged_;
+  unsigned given_ = 0;
+};
+
+inline Id& id_of(rdma_cm_id* shown) { return *reinterpret_cast<Id*>(shown); }
+
+}  // namespace iwarp::compat

@@ -1,0 +1,66 @@
+// Listening, and what a listening id gives out.
+#include <algorithm>
+
+#include "cm/connection.hpp"
+#include "core/errors.hpp"
+#include "core/stack.hpp"
+
+namespace iwarp::compat {
+
+// A program that has not bound gets a port of the system's choice, as with sockets.
+int listen(Id& id, int backlog) {
+  if (id.listener != nullptr) return EINVAL;
+  auto at = endpoint_of(&id.shown.route.addr.src_addr);
+  if (!at) at = Endpoint(boost::asio::ip::tcp::v4(), 0);
+  const auto stack = provider();
+  if (stack == nullptr) return ENODEV;
+  verbs::provider::ListenOptions options;
+  constexpr int kUsual = 128;
+  options.backlog = backlog > 0 ? std::min(backlog, 4096) : kUsual;
+  auto made = stack->listen(
+      *at, options, [link = id.link](std::unique_ptr<verbs::provider::IncomingConnection> request) {
+        link->with([&request](Id& listener) { announce(listener, std::move(request)); });
+      });
+  if (!made) return errno_of(made.error().code);
+  id.listener = std::move(*made);
+  id.reservation.release();
+  store(id.shown.route.addr.src_storage, id.listener->endpoint());
+  return 0;
+}
+
+namespace {
+
+// The request as an id whose calls wait. With the attributes of rdma_create_ep() it has its queue
+// pair already.
+int take_request(Id& listener, rdma_cm_id** to) {
+  if (listener.listener == nullptr || !listener.waits()) return fail_minus(EINVAL);
+  rdma_cm_event* event = nullptr;
+  if (::rdma_get_cm_event(listener.shown.channel, &event) != 0) return -1;
+  if (event->event != RDMA_CM_EVENT_CONNECT_REQUEST) {
+    const int status = event->status;
+    ::rdma_ack_cm_event(event);
+    return fail_minus(status < 0 ? -status : EINVAL);
+  }
+  rdma_cm_id* const id = event->id;
+  id_of(id).move_to(nullptr);
+  id->event = event;
+  if (listener.endpoint_qp) {
+    ibv_qp_init_attr attributes = *listener.endpoint_qp;
+    if (::rdma_create_qp(id, listener.endpoint_pd, &attributes) != 0) {
+      const int error = errno;
+      ::rdma_destroy_id(id);
+      return fail_minus(error);
+    }
+  }
+  *to = id;
+  return 0;
+}
+
+}  // namespace
+}  // namespace iwarp::compat
+
+using namespace iwarp::compat;
+
+int rdma_get_request(rdma_cm_id* listener, rdma_cm_id** id) {
+  return guarded([&] { return take_request(id_of(listener), id); }, fail_minus);
+}

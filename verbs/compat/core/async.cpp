@@ -1,0 +1,119 @@
+#include "core/async.hpp"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+namespace iwarp::compat {
+namespace {
+
+struct Target {
+  void* element = nullptr;
+  AsyncQueue* queue = nullptr;
+};
+
+// Never destroyed: the stack's threads may outlive what static destructors end.
+struct Routes {
+  std::mutex mutex;
+  std::map<std::pair<Element, std::uint32_t>, Target> targets;
+
+  static Routes& get() {
+    static auto* const routes = new Routes;
+    return *routes;
+  }
+};
+
+struct Meaning {
+  Element element;
+  ibv_event_type type;
+};
+
+Meaning meaning_of(verbs::AsyncEvent::Kind kind) {
+  using Kind = verbs::AsyncEvent::Kind;
+  switch (kind) {
+    case Kind::kQpFatal:
+    case Kind::kPathLost: break;
+    case Kind::kQpAccessError: return {Element::kQp, IBV_EVENT_QP_ACCESS_ERR};
+    case Kind::kQpRequestError: return {Element::kQp, IBV_EVENT_QP_REQ_ERR};
+    case Kind::kCqOverrun: return {Element::kCq, IBV_EVENT_CQ_ERR};
+    case Kind::kSrqLimitReached: return {Element::kSrq, IBV_EVENT_SRQ_LIMIT_REACHED};
+  }
+  return {Element::kQp, IBV_EVENT_QP_FATAL};
+}
+
+const void* element_of(const ibv_async_event& event) {
+  switch (event.event_type) {
+    case IBV_EVENT_CQ_ERR: return event.element.cq;
+    case IBV_EVENT_SRQ_ERR:
+    case IBV_EVENT_SRQ_LIMIT_REACHED: return event.element.srq;
+    default: return event.element.qp;
+  }
+}
+
+}  // namespace
+
+void AsyncQueue::push(const ibv_async_event& event) {
+  const std::lock_guard lock(mutex_);
+  events_.push_back(event);
+  ready_.set();
+}
+
+int AsyncQueue::take(ibv_async_event& event) {
+  for (;;) {
+    if (const int error = await_readable(ready_.get())) return error;
+    const std::lock_guard lock(mutex_);
+    if (events_.empty()) continue;  // another thread was faster
+    event = events_.front();
+    events_.pop_front();
+    if (events_.empty()) ready_.clear();
+    return 0;
+  }
+}
+
+void AsyncQueue::forget(const void* element) {
+  const std::lock_guard lock(mutex_);
+  std::erase_if(events_, [element](const auto& event) { return element_of(event) == element; });
+  if (events_.empty()) ready_.clear();
+}
+
+AsyncRoute::AsyncRoute(Element kind, std::uint32_t number, void* element, AsyncQueue& queue)
+    : kind_(kind), number_(number), known_(true) {
+  Routes& routes = Routes::get();
+  const std::lock_guard lock(routes.mutex);
+  routes.targets[{kind, number}] = {element, &queue};
+}
+
+AsyncRoute::~AsyncRoute() {
+  if (!known_) return;
+  Routes& routes = Routes::get();
+  const std::lock_guard lock(routes.mutex);
+  const auto found = routes.targets.find({kind_, number_});
+  if (found == routes.targets.end()) return;
+  found->second.queue->forget(found->second.element);
+  routes.targets.erase(found);
+}
+
+void* find_element(Element kind, std::uint32_t number) {
+  Routes& routes = Routes::get();
+  const std::lock_guard lock(routes.mutex);
+  const auto found = routes.targets.find({kind, number});
+  return found == routes.targets.end() ? nullptr : found->second.element;
+}
+
+void route_async_event(const verbs::AsyncEvent& event) {
+  const Meaning meaning = meaning_of(event.kind);
+  Routes& routes = Routes::get();
+  const std::lock_guard lock(routes.mutex);
+  const auto found = routes.targets.find({meaning.element, event.number});
+  if (found == routes.targets.end()) return;
+  ibv_async_event told{};
+  told.event_type = meaning.type;
+  switch (meaning.element) {
+    case Element::kQp: told.element.qp = static_cast<ibv_qp*>(found->second.element); break;
+    case Element::kCq: told.element.cq = static_cast<ibv_cq*>(found->second.element); break;
+    case Element::kSrq: told.element.srq = static_cast<ibv_srq*>(found->second.element); break;
+  }
+  found->second.queue->push(told);
+}
+
+}  // namespace iwarp::compat

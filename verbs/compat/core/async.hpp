@@ -1,0 +1,54 @@
+#pragma once
+
+#include <infiniband/verbs.h>
+
+#include <deque>
+#include <memory>
+#include <mutex>
+
+#include "core/event_fd.hpp"
+#include "iwarp/verbs/types.hpp"
+
+namespace iwarp::compat {
+
+/// The asynchronous events of one context, readable at its async_fd.
+class AsyncQueue {
+ public:
+  [[nodiscard]] int descriptor() const { return ready_.get(); }
+  void push(const ibv_async_event& event);
+  /// Waits for one, unless the descriptor is non-blocking. 0, or an errno.
+  int take(ibv_async_event& event);
+  /// Forgets what says something of `element`: a QP, CQ or SRQ that goes.
+  void forget(const void* element);
+
+ private:
+  EventFd ready_;
+  std::mutex mutex_;
+  std::deque<ibv_async_event> events_;
+};
+
+/// What events are about, by the numbers that the stack gives.
+enum class Element : std::uint8_t { kQp, kCq, kSrq };
+
+/// Says where events of an object go; `element` is the program's. Ends with the registration.
+class AsyncRoute {
+ public:
+  AsyncRoute() = default;
+  AsyncRoute(Element kind, std::uint32_t number, void* element, AsyncQueue& queue);
+  AsyncRoute(const AsyncRoute&) = delete;
+  AsyncRoute& operator=(const AsyncRoute&) = delete;
+  ~AsyncRoute();
+
+ private:
+  Element kind_ = Element::kQp;
+  std::uint32_t number_ = 0;
+  bool known_ = false;
+};
+
+/// The program's object with a number, if there is one.
+void* find_element(Element kind, std::uint32_t number);
+
+/// Gives an event of the stack to the context whose object it is about.
+void route_async_event(const verbs::AsyncEvent& event);
+
+}  // namespace iwarp::compat

@@ -1,0 +1,56 @@
+#pragma once
+
+#include <infiniband/verbs.h>
+
+#include <array>
+#include <atomic>
+#include <memory>
+#include <mutex>
+
+#include "core/async.hpp"
+#include "core/uses.hpp"
+#include "iwarp/verbs/provider.hpp"
+
+/// Completion queues and channels of the C interface.
+namespace iwarp::compat {
+
+/// Its descriptor is an epoll set of the event descriptors of its queues: readable exactly while
+/// one of them has an event.
+struct Channel {
+  ibv_comp_channel shown{};
+  Uses uses;
+};
+
+struct Cq {
+  /// Both views of a queue that the interface has: the longer one begins like the shorter.
+  union Shown {
+    ibv_cq_ex extended;
+    ibv_cq plain;
+  } shown{};
+  std::shared_ptr<verbs::provider::Cq> core;
+  Uses uses;
+  Use channel;
+  std::optional<AsyncRoute> route;
+
+  std::mutex mutex;
+  std::uint32_t events_given = 0;  // to be acknowledged before the end
+
+  // What ibv_start_poll() and ibv_next_poll() are at.
+  std::array<verbs::Completion, 16> batch{};
+  std::size_t batch_at = 0, batch_end = 0;
+
+  [[nodiscard]] verbs::Completion& current() { return batch[batch_at]; }
+};
+
+inline Channel& channel_of(ibv_comp_channel* shown) { return *reinterpret_cast<Channel*>(shown); }
+inline Cq& cq_of(ibv_cq* shown) { return *reinterpret_cast<Cq*>(shown); }
+
+/// Makes a queue; null with errno set on failure.
+Cq* make_cq(ibv_context* context, std::uint32_t depth, void* cq_context, ibv_comp_channel* channel,
+            int vector);
+
+int poll_cq(ibv_cq* cq, int count, ibv_wc* into);
+int req_notify_cq(ibv_cq* cq, int solicited_only);
+ibv_cq_ex* create_cq_ex(ibv_context* context, ibv_cq_init_attr_ex* attributes);
+
+}  // namespace iwarp::compat

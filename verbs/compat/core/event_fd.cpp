@@ -1,0 +1,40 @@
+#include "core/event_fd.hpp"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <system_error>
+
+namespace iwarp::compat {
+
+EventFd::EventFd() : fd_(::eventfd(0, EFD_CLOEXEC)) {
+  if (fd_ < 0) throw std::system_error(errno, std::generic_category());
+}
+
+EventFd::~EventFd() { ::close(fd_); }
+
+void EventFd::set() {
+  const std::uint64_t one = 1;
+  static_cast<void>(::write(fd_, &one, sizeof one) == sizeof one);
+}
+
+// Only what is set is read: the descriptor may be blocking.
+void EventFd::clear() {
+  pollfd ready{fd_, POLLIN, 0};
+  std::uint64_t count = 0;
+  if (::poll(&ready, 1, 0) == 1) static_cast<void>(::read(fd_, &count, sizeof count) > 0);
+}
+
+int await_readable(int fd) {
+  const int flags = ::fcntl(fd, F_GETFL);
+  if (flags < 0) return errno;
+  pollfd ready{fd, POLLIN, 0};
+  const int found = ::poll(&ready, 1, (flags & O_NONBLOCK) != 0 ? 0 : -1);
+  if (found < 0) return errno;
+  return found == 0 ? EAGAIN : 0;
+}
+
+}  // namespace iwarp::compat

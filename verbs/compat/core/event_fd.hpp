@@ -1,0 +1,27 @@
+#pragma once
+
+#include <cstdint>
+
+namespace iwarp::compat {
+
+/// An eventfd that is readable while it is set. The program may make it non-blocking.
+class EventFd {
+ public:
+  EventFd();
+  EventFd(const EventFd&) = delete;
+  EventFd& operator=(const EventFd&) = delete;
+  ~EventFd();
+
+  [[nodiscard]] int get() const { return fd_; }
+  void set();
+  void clear();
+
+ private:
+  int fd_;
+};
+
+/// Waits until `fd` is readable; at once EAGAIN if it is non-blocking and is not. A cancellation
+/// point. 0, or an errno.
+int await_readable(int fd);
+
+}  // namespace iwarp::compat

@@ -1,0 +1,42 @@
+#pragma once
+
+#include <infiniband/verbs.h>
+
+#include <memory>
+#include <vector>
+
+#include "core/uses.hpp"
+#include "iwarp/verbs/provider.hpp"
+
+/// Protection domains, memory regions and memory windows of the C interface.
+namespace iwarp::compat {
+
+struct Pd {
+  ibv_pd shown{};
+  std::shared_ptr<verbs::provider::Pd> core;
+  Uses uses;
+};
+
+struct Mr {
+  ibv_mr shown{};
+  std::shared_ptr<verbs::provider::Mr> core;
+  unsigned access = 0;
+  Use pd;
+};
+
+struct Mw {
+  ibv_mw shown{};
+  std::shared_ptr<verbs::provider::Mw> core;
+  Use pd;
+};
+
+inline Pd& pd_of(ibv_pd* shown) { return *reinterpret_cast<Pd*>(shown); }
+
+/// The access rights that IBV_ACCESS_… flags ask for; hints are left out. None if a flag is not
+/// known.
+std::optional<verbs::Access> access_of(unsigned flags);
+
+ibv_mw* alloc_mw(ibv_pd* pd, ibv_mw_type type);
+int dealloc_mw(ibv_mw* mw);
+
+}  // namespace iwarp::compat

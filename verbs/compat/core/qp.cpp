@@ -1,0 +1,144 @@
+#include "core/qp.hpp"
+
+#include "core/context.hpp"
+#include "core/cq.hpp"
+#include "core/errors.hpp"
+#include "core/memory.hpp"
+#include "core/srq.hpp"
+
+namespace iwarp::compat {
+namespace {
+
+constexpr std::uint64_t kOperations =
+    IBV_QP_EX_WITH_RDMA_WRITE | IBV_QP_EX_WITH_RDMA_WRITE_WITH_IMM | IBV_QP_EX_WITH_SEND |
+    IBV_QP_EX_WITH_RDMA_READ | IBV_QP_EX_WITH_ATOMIC_CMP_AND_SWP |
+    IBV_QP_EX_WITH_ATOMIC_FETCH_AND_ADD | IBV_QP_EX_WITH_LOCAL_INV | IBV_QP_EX_WITH_BIND_MW |
+    IBV_QP_EX_WITH_SEND_WITH_INV;
+
+// Adapters give some room unasked, and programs (rdma_xclient) send inline without having asked.
+constexpr std::uint32_t kLeastInline = 64;
+
+ibv_qp_cap cap_of(const verbs::QpCapacity& capacity) {
+  return {capacity.max_send_wr, capacity.max_recv_wr, capacity.max_send_sge, capacity.max_recv_sge,
+          capacity.max_inline};
+}
+
+verbs::QpCapacity capacity_of(const ibv_qp_cap& cap) {
+  verbs::QpCapacity capacity;
+  capacity.max_send_wr = cap.max_send_wr;
+  capacity.max_recv_wr = cap.max_recv_wr;
+  capacity.max_send_sge = std::max(cap.max_send_sge, 1U);
+  capacity.max_recv_sge = std::max(cap.max_recv_sge, 1U);
+  capacity.max_inline = std::max(cap.max_inline_data, kLeastInline);
+  return capacity;
+}
+
+// Attributes that both forms of creation have.
+template <typename Attributes>
+std::unique_ptr<Qp> make_qp(ibv_pd* pd, Attributes& attributes) {
+  if (attributes.qp_type != IBV_QPT_RC) return fail_null(EOPNOTSUPP);
+  if (attributes.send_cq == nullptr || attributes.recv_cq == nullptr) return fail_null(EINVAL);
+  auto qp = std::make_unique<Qp>();
+  qp->pd = Use(pd_of(pd).uses);
+  qp->send_cq = Use(cq_of(attributes.send_cq).uses);
+  qp->recv_cq = Use(cq_of(attributes.recv_cq).uses);
+  verbs::provider::QpInit init;
+  init.send_cq = cq_of(attributes.send_cq).core;
+  init.recv_cq = cq_of(attributes.recv_cq).core;
+  init.capacity = capacity_of(attributes.cap);
+  if (attributes.srq != nullptr) {
+    qp->srq = Use(srq_of(attributes.srq).uses);
+    init.srq = srq_of(attributes.srq).core;
+    init.capacity.max_recv_wr = 0;
+  }
+  init.signaling =
+      attributes.sq_sig_all != 0 ? verbs::Signaling::kAll : verbs::Signaling::kPerRequest;
+  init.on_event = [events = qp->events](const verbs::ConnectionEvent& event) { (*events)(event); };
+  auto made = context_of(pd->context).provider->create_qp(pd_of(pd).core, std::move(init));
+  if (!made) return fail_null(errno_of(made.error().code));
+  qp->core = std::move(*made);
+  qp->signals_all = attributes.sq_sig_all != 0;
+  attributes.cap = cap_of(qp->core->capacity());
+  ibv_qp& shown = qp->shown.plain;
+  shown.context = pd->context;
+  shown.qp_context = attributes.qp_context;
+  shown.pd = pd;
+  shown.send_cq = attributes.send_cq;
+  shown.recv_cq = attributes.recv_cq;
+  shown.srq = attributes.srq;
+  shown.qp_num = qp->core->number();
+  shown.state = IBV_QPS_RESET;
+  shown.qp_type = IBV_QPT_RC;
+  qp->route.emplace(Element::kQp, shown.qp_num, &shown, context_of(pd->context).async);
+  ::pthread_mutex_init(&shown.mutex, nullptr);
+  ::pthread_cond_init(&shown.cond, nullptr);
+  return qp;
+}
+
+}  // namespace
+
+void QpEvents::listen(std::function<void(const verbs::ConnectionEvent&)> handler) {
+  const std::lock_guard lock(mutex_);
+  handler_ = std::move(handler);
+}
+
+void QpEvents::operator()(const verbs::ConnectionEvent& event) {
+  std::function<void(const verbs::ConnectionEvent&)> handler;
+  {
+    const std::lock_guard lock(mutex_);
+    handler = handler_;
+  }
+  if (handler) handler(event);
+}
+
+ibv_qp* create_qp_ex(ibv_context*, ibv_qp_init_attr_ex* attributes) {
+  constexpr std::uint32_t kKnown =
+      IBV_QP_INIT_ATTR_PD | IBV_QP_INIT_ATTR_CREATE_FLAGS | IBV_QP_INIT_ATTR_SEND_OPS_FLAGS;
+  const auto asks = [attributes](std::uint32_t mask) {
+    return (attributes->comp_mask & mask) != 0;
+  };
+  const bool batches = asks(IBV_QP_INIT_ATTR_SEND_OPS_FLAGS);
+  if (asks(~kKnown) || (asks(IBV_QP_INIT_ATTR_CREATE_FLAGS) && attributes->create_flags != 0) ||
+      (batches && (attributes->send_ops_flags & ~kOperations) != 0)) {
+    return fail_null(EOPNOTSUPP);
+  }
+  if (!asks(IBV_QP_INIT_ATTR_PD) || attributes->pd == nullptr) return fail_null(EINVAL);
+  return guarded(
+      [&]() -> ibv_qp* {
+        auto qp = make_qp(attributes->pd, *attributes);
+        if (qp == nullptr) return nullptr;
+        if (batches) {
+          qp->batch = std::make_unique<QpBatch>();
+          QpBatch::offer(qp->shown.extended);
+        }
+        return &qp.release()->shown.plain;
+      },
+      [](int error) -> ibv_qp* { return fail_null(error); });
+}
+
+}  // namespace iwarp::compat
+
+using namespace iwarp::compat;
+
+ibv_qp* ibv_create_qp(ibv_pd* pd, ibv_qp_init_attr* attributes) {
+  return guarded(
+      [&]() -> ibv_qp* {
+        auto qp = make_qp(pd, *attributes);
+        return qp == nullptr ? nullptr : &qp.release()->shown.plain;
+      },
+      [](int error) -> ibv_qp* { return fail_null(error); });
+}
+
+int ibv_destroy_qp(ibv_qp* shown) {
+  Qp& qp = qp_of(shown);
+  qp.events->listen(nullptr);
+  qp.core.reset();
+  ::pthread_cond_destroy(&shown->cond);
+  ::pthread_mutex_destroy(&shown->mutex);
+  delete &qp;
+  return 0;
+}
+
+ibv_qp_ex* ibv_qp_to_qp_ex(ibv_qp* qp) {
+  return qp_of(qp).batch == nullptr ? nullptr : &qp_of(qp).shown.extended;
+}

@@ -1,0 +1,60 @@
+#pragma once
+
+#include <infiniband/verbs.h>
+
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+
+#include "core/async.hpp"
+#include "core/qp_batch.hpp"
+#include "core/uses.hpp"
+#include "iwarp/verbs/provider.hpp"
+
+/// Queue pairs of the C interface.
+namespace iwarp::compat {
+
+/// Passes the events of a queue pair's connection to whoever manages that at the time.
+class QpEvents {
+ public:
+  void listen(std::function<void(const verbs::ConnectionEvent&)> handler);
+  void operator()(const verbs::ConnectionEvent& event);
+
+ private:
+  std::mutex mutex_;
+  std::function<void(const verbs::ConnectionEvent&)> handler_;
+};
+
+struct Qp {
+  /// Both views of a queue pair that the interface has: the longer one begins like the shorter.
+  union Shown {
+    ibv_qp_ex extended;
+    ibv_qp plain;
+  } shown{};
+  std::shared_ptr<verbs::provider::Qp> core;
+  std::shared_ptr<QpEvents> events = std::make_shared<QpEvents>();
+  Use pd, send_cq, recv_cq, srq;
+  std::optional<AsyncRoute> route;
+  std::unique_ptr<QpBatch> batch;  ///< Of ibv_wr_start() and its like, if they were asked for.
+  bool signals_all = false;
+
+  std::mutex mutex;
+  ibv_qp_attr attributes{};  ///< What ibv_modify_qp() has set.
+
+  [[nodiscard]] ibv_qp_state state() const;
+};
+
+inline Qp& qp_of(ibv_qp* shown) { return *reinterpret_cast<Qp*>(shown); }
+
+/// The queue pair with a number, if the program has one.
+inline ibv_qp* find_qp(std::uint32_t number) {
+  return static_cast<ibv_qp*>(find_element(Element::kQp, number));
+}
+
+ibv_qp* create_qp_ex(ibv_context* context, ibv_qp_init_attr_ex* attributes);
+int post_send(ibv_qp* qp, ibv_send_wr* requests, ibv_send_wr** bad);
+int post_recv(ibv_qp* qp, ibv_recv_wr* requests, ibv_recv_wr** bad);
+int bind_mw(ibv_qp* qp, ibv_mw* mw, ibv_mw_bind* request);
+
+}  // namespace iwarp::compat

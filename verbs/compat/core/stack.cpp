@@ -1,0 +1,38 @@
+#include "core/stack.hpp"
+
+#include <unistd.h>
+
+#include <cstdlib>
+#include <mutex>
+#include <string_view>
+
+#include "core/async.hpp"
+
+namespace iwarp::compat {
+
+// The one of the parent is leaked in a child: its threads are not there to be joined, and what it
+// has open belongs to the parent's connections.
+std::shared_ptr<verbs::provider::Provider> provider() {
+  struct Current {
+    std::mutex mutex;
+    pid_t process = 0;
+    std::shared_ptr<verbs::provider::Provider> keep;
+  };
+  static auto* const current = new Current;
+  const std::lock_guard lock(current->mutex);
+  if (current->keep != nullptr && current->process == ::getpid()) return current->keep;
+  if (current->keep != nullptr) new std::shared_ptr<verbs::provider::Provider>(current->keep);
+  auto opened = verbs::provider::open_software("software");
+  if (!opened) return nullptr;
+  current->keep = std::move(*opened);
+  current->keep->on_async_event(&route_async_event);
+  current->process = ::getpid();
+  return current->keep;
+}
+
+bool shows_as_ib() {
+  const char* as = std::getenv("IWARP_DEVICE_AS");
+  return as != nullptr && std::string_view(as) == "ib";
+}
+
+}  // namespace iwarp::compat

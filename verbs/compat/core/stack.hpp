@@ -1,0 +1,18 @@
+#pragma once
+
+#include <memory>
+
+#include "iwarp/verbs/provider.hpp"
+
+namespace iwarp::compat {
+
+/// The provider that all devices of this process share. Made at the first call, so that a program
+/// which only looks at devices starts nothing; it lives as long as anything made from it. A process
+/// that was forked gets one of its own.
+std::shared_ptr<verbs::provider::Provider> provider();
+
+/// What the device calls itself: iWARP, or InfiniBand for programs that refuse anything else
+/// (IWARP_DEVICE_AS=ib).
+bool shows_as_ib();
+
+}  // namespace iwarp::compat
