@@ -103,7 +103,8 @@ class Exchange:
         words = [word.format(host=self.place.host, port=self.port, dir=self.directory)
                  for word in shlex.split(line)]
         command = [*self.place.prefix(end), self.place.iwarp, "run", "--device-as",
-                   self.case.device_as, "--", *self.launcher, *words]
+                   self.case.device_as, *(["--stats"] if self.case.stats else []), "--",
+                   *self.launcher, *words]
         environment = {name: value for name, value in os.environ.items()
                        if not name.startswith(("IWARP_", "LD_"))}
         environment["HOME"] = self.directory
