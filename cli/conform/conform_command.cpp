@@ -71,6 +71,9 @@ void add_conform_command(CLI::App& app, Context& context) {
       ->add_option("--tester-address", options->tester_address,
                    "The address of this machine as the target sees it (default: as the agent does)")
       ->type_name("ADDR");
+  command->add_flag("--relayed", options->relayed,
+                    "A relay ends TCP between here and the target: skip what needs the target to "
+                    "see our segment sizes");
   command
       ->add_option(
           "--private-data", options->private_data,

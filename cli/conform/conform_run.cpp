@@ -61,6 +61,7 @@ std::vector<std::pair<std::string, std::string>> named_options(const ConformOpti
       {"revision", std::to_string(options.revision)},
       {"markers", options.markers ? "yes" : "no"},
       {"timeout", std::to_string(options.timeout_ms) + " ms"}};
+  if (options.relayed) named.emplace_back("relayed", "yes");
   if (!options.departures.empty()) named.emplace_back("departures", options.departures);
   return named;
 }
@@ -73,6 +74,7 @@ class Run {
     plan_.limits = {.timeout = std::chrono::milliseconds(options.timeout_ms)};
     plan_.revision = static_cast<std::uint8_t>(options.revision);
     plan_.markers = options.markers;
+    plan_.relayed = options.relayed;
     plan_.tester_address = options.tester_address;
     if (!conform::from_hex(options.private_data, plan_.private_data)) {
       throw usage_error("--private-data: not pairs of hexadecimal digits: " + options.private_data);

@@ -16,7 +16,7 @@ struct ConformOptions {
   Selection selection;
   int timeout_ms = 3000;
   int revision = 2;
-  bool markers = false, fail_fast = false;
+  bool markers = false, relayed = false, fail_fast = false;
   std::string report, departures;  ///< A directory, a file.
 };
 

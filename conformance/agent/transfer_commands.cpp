@@ -69,6 +69,7 @@ const char* name_of(Status status) {
     case Status::kRemoteInvalidRequest: return "remote_invalid_request";
     case Status::kRemoteAccessError: return "remote_access";
     case Status::kRemoteOperationError: return "remote_operation";
+    case Status::kUnreachable:
     case Status::kFatal: return "aborted";
     case Status::kLocalQpError: return "other";
   }

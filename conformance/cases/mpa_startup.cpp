@@ -117,12 +117,15 @@ const Cut kCuts[] = {
     {"mpa.startup.fin-in-private-data", "Half of the Private Data is no Request", 30},
 };
 
+// Nobody says how soon: a target may leave it to its timeout for Requests (RFC 5044 §7.1.2).
 void gives_up(Context& context, const Cut& cut) {
+  constexpr int kPatience = 10;
   context.listen();
   Stream stream = context.dial();
   const Octets whole = with_private_data(context, 20);
   stream.send_octets(OctetView(whole).first(cut.octets), Event::Kind::kStartupSent);
   stream.shut_down_sending();
+  stream.await_end(kPatience * context.limits().timeout);
   expect_no_connection(context, stream);
   expect_service(context);
 }

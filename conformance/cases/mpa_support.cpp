@@ -262,8 +262,7 @@ void expect_crc_is(Context& context, Link& link, bool in_use) {
 }
 
 void expect_service(Context& context) {
-  context.note("the target still serves others:");
-  Link link = context.link();
+  Link link = context.another_link();
   expect_traffic(context, link);
 }
 

@@ -43,6 +43,9 @@ StartupFrame Context::peer_to_peer_request() const {
 }
 
 Stream Context::dial(int max_segment_size) {
+  if (max_segment_size != 0 && target_.relayed) {
+    throw Skipped("the tester's segment size does not reach the target");
+  }
   if (!target_.address) listen();
   return {Tcp::connect(*target_.address, limits_.timeout, max_segment_size), true, transcript_,
           limits_};
@@ -94,6 +97,21 @@ Link Context::link(Stream stream, const LinkOptions& options) {
   expect(!reply.rejected(), "a Reply that accepts", "a rejection");
   begin_full_operation(stream, options.request, reply);
   return {.stream = std::move(stream), .endpoint = endpoint, .reply = std::move(reply)};
+}
+
+Link Context::another_link() {
+  note("the target still serves others:");
+  listen();
+  Stream stream = [&] {
+    try {
+      return dial();
+    } catch (const Unreachable& error) {
+      throw Failure("a listener that still takes connections", error.what());
+    }
+  }();
+  const LinkOptions usual{.request = request()};
+  stream.send(usual.request);
+  return link(std::move(stream), usual);
 }
 
 Context::Call Context::call(const std::string& dial, const std::string& connect) {
@@ -216,8 +234,7 @@ Answer Context::expect_event(Endpoint& endpoint, const std::vector<std::string>&
 }
 
 void Context::expect_target_alive() {
-  note("the target still serves others:");
-  Link other = link();
+  Link other = another_link();
   other.stream.write(0, 0, {});
   other.stream.expect_quiet("an empty Write is nothing to answer");
 }

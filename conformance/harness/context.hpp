@@ -39,6 +39,7 @@ class Context {
     bool markers = false;
     Octets private_data;         ///< Of request().
     bool fixed_address = false;  ///< `address` holds even if an agent says another port.
+    bool relayed = false;        ///< Somebody ends TCP in between.
   };
   Context(Target target, Limits limits, Transcript& transcript);
 
@@ -59,13 +60,16 @@ class Context {
   std::uint8_t revision() const { return target_.revision; }
 
   /// A TCP connection to the target's iWARP port, nothing sent. The tester's TCP advertises this
-  /// maximum segment size, or the usual one.
+  /// maximum segment size, or the usual one; throws Skipped if the target would not hear of it.
   Stream dial(int max_segment_size = 0);
   /// Connects, and expects the Reply to accept and to suit the Request.
   Link link() { return link({.request = request()}); }
   Link link(const LinkOptions& options);
   /// The rest of that, on a connection on which the Request has been sent.
   Link link(Stream stream, const LinkOptions& options);
+  /// One more connection, behind what the target may not have survived: a target that takes none
+  /// has failed.
+  Link another_link();
   /// Has the agent connect to the tester: the Request that came, not yet answered. It is of the
   /// revision of the run, as far as the agent can choose, unless `dial` says another.
   struct Call {

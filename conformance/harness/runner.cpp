@@ -64,7 +64,8 @@ void Runner::judge(Result& result) {
                      .revision = plan_.revision,
                      .markers = plan_.markers,
                      .private_data = plan_.private_data,
-                     .fixed_address = plan_.target.has_value()},
+                     .fixed_address = plan_.target.has_value(),
+                     .relayed = plan_.relayed},
                     plan_.limits, result.transcript);
     result.test.run(context);
     conclude(Verdict::kPass, {});

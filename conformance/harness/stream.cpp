@@ -338,6 +338,10 @@ Tcp::Got Stream::expect_end(Before also) {
   }
 }
 
+void Stream::await_end(milliseconds longest) {
+  read_until([] { return false; }, longest);
+}
+
 void Stream::expect_refusal(const std::vector<Cause>& causes) {
   const Tcp::Got got = read_until([&] { return !fpdus_.empty(); }, limits_.timeout);
   if (got == Tcp::Got::kNothing) throw Failure("the end of the connection", describe_end(got));

@@ -82,6 +82,9 @@ class Stream {
   /// Which of the two it was.
   enum class Before { kNothing, kTerminate, kAnything };
   Tcp::Got expect_end(Before also = Before::kNothing);
+  /// Waits for the end of the connection for as long as `longest`, and judges nothing: for a target
+  /// that may leave it to a timeout of its own.
+  void await_end(milliseconds longest);
   /// The target does not put up with what it got: it ends the connection, either at once or behind
   /// a Terminate with one of these causes.
   void expect_refusal(const std::vector<Cause>& causes);

@@ -41,6 +41,11 @@ class Listener:
     def close(self):
         self.socket.close()
 
+    def end(self):
+        """Takes no more connections from now on, though `accept` waits for one."""
+        self.socket.shutdown(socket.SHUT_RDWR)
+        self.socket.close()
+
 
 def silent(connection):
     while connection.recv(4096):
@@ -96,6 +101,17 @@ class StrangeTargets(unittest.TestCase):
         run = conform("--target", address, "--case", "mpa.startup.reply")
         self.assertEqual(run.returncode, 1)
         self.assertIn("Connection refused", run.stdout + run.stderr)
+
+    def test_a_listener_that_goes_with_its_first_connection_has_failed(self):
+        listener = Listener(lambda connection: listener.end())
+        run = conform("--target", listener.address, "--case", "mpa.startup.fin-at-once")
+        self.assertEqual(run.returncode, 1)
+        self.assertRegex(run.stdout, "FAIL +mpa.startup.fin-at-once: expected a listener that still takes connections")
+
+    def test_segment_sizes_are_not_judged_through_a_relay(self):
+        run = conform("--self", "--relayed", "--case", "mpa.fpdu.mulpdu-536", "--case", "mpa.startup.reply")
+        self.assertEqual(run.returncode, 0, run.stdout)
+        self.assertIn("1  the tester's segment size does not reach the target", run.stdout)
 
     def test_a_whole_run_against_silence_ends(self):
         began = time.monotonic()

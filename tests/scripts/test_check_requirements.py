@@ -85,6 +85,24 @@ class Accounting(unittest.TestCase):
         self.assert_offends(WIRE.replace("wire", "ulp") + OTHER, "9-1-01: ulp, but no note",
                             "9-1-01: ulp, but it names cases")
 
+    def test_departures(self):
+        self.write("conformance/cases/a.cpp", '{"mpa.a.obeys", "It obeys", obeys},\n')
+        header, row = "case\trequirement\tdeparture\n", "mpa.a.obeys\t9-1-01\tdoes not\n"
+        for table, *offences in (
+            (header + row,),
+            (row + row, "the header is not: case | requirement | departure"),
+            (header + row + row, "mpa.a.obeys is listed twice"),
+            (header + row.replace("obeys", "gone"), "no case is called mpa.a.gone"),
+            (header + row.replace("-01", "-03"), "9-1-03 is no id of an RFC"),
+            (header + row.replace("does not", ""), "mpa.a.obeys, but no departure"),
+            (header + row.replace("\tdoes not", ""), "2 columns instead of 3"),
+        ):
+            self.write("docs/departures/other.tsv", table)
+            if offences:
+                self.assert_offends(WIRE + OTHER, *offences)
+            else:
+                self.assertEqual(self.check(HEADER + WIRE + OTHER).returncode, 0)
+
 
 if __name__ == "__main__":
     unittest.main()

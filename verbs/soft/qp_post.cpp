@@ -91,7 +91,8 @@ std::errc SoftQp::check(const SendWr& request) const {
     if (!may_be_inline(request.opcode) || length > init_.capacity.max_inline) return kMalformed;
   }
   // RFC 5041 §6.2.1: who has asked for a graceful end submits nothing more.
-  if (stream_state() == rdmap::StreamState::kIdle || ending_.load()) {
+  const bool early = stream_state() == rdmap::StreamState::kIdle && !init_.connectionless;
+  if (early || ending_.load()) {
     return std::errc::not_connected;
   }
   if (const std::errc refused = check_agreed(request); refused != std::errc{}) return refused;

@@ -270,6 +270,13 @@ void SoftQp::flush_if_wanted() {
   want_transmit_.store(true);  // Reads waited for the end of placing
 }
 
+// Whether the program would not understand why its receives end.
+bool SoftQp::keeps_receives() const {
+  if (!init_.connectionless || given_up_.load()) return false;
+  const std::lock_guard lock(state_mutex_);
+  return graceful_;
+}
+
 // Completes what is posted, in order: the one that a message had begun to fill first.
 void SoftQp::flush_receives(Status first) {
   Link* link = link_.load();
@@ -286,6 +293,7 @@ void SoftQp::flush_receives(Status first) {
     keep_tail({}, false);
     if (const auto open = link->receiver.abandon()) complete(*open, first);
   }
+  if (keeps_receives()) return;
   while (const auto buffer = receive_queue_.take()) complete(*buffer, Status::kFlushed);
   shared_receives_.give_back();
   receives_over_.store(true);

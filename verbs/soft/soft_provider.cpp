@@ -172,7 +172,8 @@ class SoftProvider final : public provider::Provider {
     own.capacity = init.capacity;
     own.signaling = init.signaling;
     own.on_event = std::move(init.on_event);
-    own.number = next_qp_.fetch_add(1);
+    own.number = init.number != 0 ? init.number : next_qp_.fetch_add(1);
+    own.connectionless = init.connectionless;
     return std::shared_ptr<provider::Qp>(std::make_shared<SoftQp>(std::move(own)));
   }
 

@@ -171,6 +171,8 @@ void SoftQp::disconnect() {
 }
 
 void SoftQp::abort() {
+  given_up_.store(true);
+  want_flush_.store(want_flush_.load() || flushing_receives());
   if (connecting_.load()) {
     std::unique_ptr<Startup> startup;
     {

@@ -70,6 +70,7 @@ class SoftQp final : public provider::Qp,
     Signaling signaling = Signaling::kPerRequest;
     ConnectionHandler on_event;
     std::uint32_t number = 0;
+    bool connectionless = false;
     QpTimeouts timeouts;
     std::string capture;  ///< Where to record a connection that is accepted; empty: nowhere.
   };
@@ -155,6 +156,7 @@ class SoftQp final : public provider::Qp,
   [[nodiscard]] bool flushing() const;
   [[nodiscard]] rdmap::ReceiveSource& receives();
   [[nodiscard]] bool flushing_receives() const;
+  [[nodiscard]] bool keeps_receives() const;
   void explain(Diagnosis why);
   [[nodiscard]] EndOfConnection end_of_connection() const;
   void order_terminate(const rdmap::Terminate& message, const char* reason);
@@ -235,6 +237,7 @@ class SoftQp final : public provider::Qp,
   HandoffLock rx_;
   HandoffLock tx_;
   std::atomic<bool> want_transmit_{false};  // set inside a half, done by settle()
+  std::atomic<bool> given_up_{false};       // by abort()
   std::atomic<bool> want_flush_{false};
   std::atomic<bool> hold_{false};  // a responder that has seen no FPDU
   std::atomic<bool> blocked_{false};

@@ -13,6 +13,7 @@ const char* to_string(Status status) {
     case Status::kRemoteInvalidRequest: return "remote invalid request";
     case Status::kRemoteAccessError: return "remote access error";
     case Status::kRemoteOperationError: return "remote operation error";
+    case Status::kUnreachable: return "peer unreachable";
     case Status::kFatal: return "fatal error";
   }
   return "unknown status";

@@ -56,9 +56,7 @@ std::string capture_directory() {
 }
 
 CaptureDevice::CaptureDevice(Device& inner, std::string directory)
-    : inner_(inner),
-      directory_(std::move(directory)),
-      writer_(capture::Writer::make()) {}
+    : inner_(inner), directory_(std::move(directory)), writer_(capture::Writer::make()) {}
 
 CaptureDevice::~CaptureDevice() { writer_->stop(); }
 

@@ -9,7 +9,6 @@
 
 namespace iwarp::compat {
 
-
 void CmEvent::put_parameters(const verbs::ConnectionInfo& info) {
   private_data = info.private_data;
   rdma_conn_param& to = shown.param.conn;

@@ -6,7 +6,6 @@
 
 namespace iwarp::compat {
 
-
 Id::Id(rdma_event_channel* channel, void* context, rdma_port_space space) {
   if (channel == nullptr) own_channel = std::make_unique<EventChannel>();
   shown.channel = channel == nullptr ? &own_channel->shown : channel;

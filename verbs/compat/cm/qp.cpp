@@ -1,4 +1,6 @@
 // Queue pairs of ids, and the completion queues that go with them.
+#include "core/qp.hpp"
+
 #include <rdma/rdma_verbs.h>
 
 #include "cm/id.hpp"
@@ -87,7 +89,7 @@ int rdma_create_qp(rdma_cm_id* shown, ibv_pd* pd, ibv_qp_init_attr* attributes) 
       (shown->verbs != nullptr && from->context->device != shown->verbs->device)) {
     return fail_minus(EINVAL);
   }
-  const int result = make_qp(id, *attributes, [&] { return ::ibv_create_qp(from, attributes); });
+  const int result = make_qp(id, *attributes, [&] { return create_managed_qp(from, attributes); });
   if (result == 0) shown->pd = from;
   return result;
 }
@@ -98,8 +100,8 @@ int rdma_create_qp_ex(rdma_cm_id* shown, ibv_qp_init_attr_ex* attributes) {
     attributes->comp_mask |= IBV_QP_INIT_ATTR_PD;
     attributes->pd = shown->pd;
   }
-  const int result = make_qp(id_of(shown), *attributes,
-                             [&] { return ::ibv_create_qp_ex(shown->verbs, attributes); });
+  const int result =
+      make_qp(id_of(shown), *attributes, [&] { return create_managed_qp_ex(attributes); });
   if (result == 0) shown->pd = attributes->pd;
   return result;
 }

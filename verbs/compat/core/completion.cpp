@@ -19,6 +19,7 @@ ibv_wc_status status_of(Status status) {
     case Status::kRemoteInvalidRequest: return IBV_WC_REM_INV_REQ_ERR;
     case Status::kRemoteAccessError: return IBV_WC_REM_ACCESS_ERR;
     case Status::kRemoteOperationError: return IBV_WC_REM_OP_ERR;
+    case Status::kUnreachable: return IBV_WC_RETRY_EXC_ERR;
     case Status::kFatal: break;
   }
   return IBV_WC_FATAL_ERR;

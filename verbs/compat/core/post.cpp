@@ -154,6 +154,10 @@ int post_recv(ibv_qp* qp, ibv_recv_wr* requests, ibv_recv_wr** bad) {
 }
 
 int post_send(ibv_qp* qp, ibv_send_wr* requests, ibv_send_wr** bad) {
+  if (qp_of(qp).by_hand && qp->state < IBV_QPS_RTS) {
+    *bad = requests;
+    return EINVAL;
+  }
   std::array<verbs::SendWr, kBatch> batch;
   std::array<verbs::BindWr, kBatch> binds;
   SgeRoom room;

@@ -1,10 +1,13 @@
 #include "core/qp.hpp"
 
+#include <atomic>
+
 #include "core/context.hpp"
 #include "core/cq.hpp"
 #include "core/errors.hpp"
 #include "core/memory.hpp"
 #include "core/srq.hpp"
+#include "hand/rendezvous.hpp"
 
 namespace iwarp::compat {
 namespace {
@@ -33,9 +36,21 @@ verbs::QpCapacity capacity_of(const ibv_qp_cap& cap) {
   return capacity;
 }
 
+// The program connects the one, the connection manager the other.
+enum class Connects : std::uint8_t { kProgram, kManager };
+
+std::uint32_t managed_number() {
+  static std::atomic<std::uint32_t> next{0};
+  std::uint32_t number = 0;
+  do {
+    number = kManagedNumbers | (next.fetch_add(1) & (kManagedNumbers - 1));
+  } while (find_qp(number) != nullptr);
+  return number;
+}
+
 // Attributes that both forms of creation have.
 template <typename Attributes>
-std::unique_ptr<Qp> make_qp(ibv_pd* pd, Attributes& attributes) {
+std::unique_ptr<Qp> make_qp(ibv_pd* pd, Attributes& attributes, Connects connects) {
   if (attributes.qp_type != IBV_QPT_RC) return fail_null(EOPNOTSUPP);
   if (attributes.send_cq == nullptr || attributes.recv_cq == nullptr) return fail_null(EINVAL);
   auto qp = std::make_unique<Qp>();
@@ -53,6 +68,9 @@ std::unique_ptr<Qp> make_qp(ibv_pd* pd, Attributes& attributes) {
   }
   init.signaling =
       attributes.sq_sig_all != 0 ? verbs::Signaling::kAll : verbs::Signaling::kPerRequest;
+  if (connects == Connects::kProgram) init.number = Rendezvous::get().take_number();
+  qp->by_hand = init.connectionless = init.number != 0;
+  if (init.number == 0) init.number = managed_number();
   qp->stats = QpStats::if_wanted();
   init.on_event = [events = qp->events, stats = qp->stats](const verbs::ConnectionEvent& event) {
     if (stats != nullptr) stats->note(event);
@@ -96,21 +114,32 @@ void QpEvents::operator()(const verbs::ConnectionEvent& event) {
   if (handler) handler(event);
 }
 
-ibv_qp* create_qp_ex(ibv_context*, ibv_qp_init_attr_ex* attributes) {
-  constexpr std::uint32_t kKnown =
-      IBV_QP_INIT_ATTR_PD | IBV_QP_INIT_ATTR_CREATE_FLAGS | IBV_QP_INIT_ATTR_SEND_OPS_FLAGS;
-  const auto asks = [attributes](std::uint32_t mask) {
-    return (attributes->comp_mask & mask) != 0;
-  };
-  const bool batches = asks(IBV_QP_INIT_ATTR_SEND_OPS_FLAGS);
-  if (asks(~kKnown) || (asks(IBV_QP_INIT_ATTR_CREATE_FLAGS) && attributes->create_flags != 0) ||
-      (batches && (attributes->send_ops_flags & ~kOperations) != 0)) {
-    return fail_null(EOPNOTSUPP);
-  }
-  if (!asks(IBV_QP_INIT_ATTR_PD) || attributes->pd == nullptr) return fail_null(EINVAL);
+namespace {
+
+ibv_qp* create(ibv_pd* pd, ibv_qp_init_attr& attributes, Connects connects) {
   return guarded(
       [&]() -> ibv_qp* {
-        auto qp = make_qp(attributes->pd, *attributes);
+        auto qp = make_qp(pd, attributes, connects);
+        return qp == nullptr ? nullptr : &qp.release()->shown.plain;
+      },
+      [](int error) -> ibv_qp* { return fail_null(error); });
+}
+
+ibv_qp* create(ibv_qp_init_attr_ex& attributes, Connects connects) {
+  constexpr std::uint32_t kKnown =
+      IBV_QP_INIT_ATTR_PD | IBV_QP_INIT_ATTR_CREATE_FLAGS | IBV_QP_INIT_ATTR_SEND_OPS_FLAGS;
+  const auto asks = [&attributes](std::uint32_t mask) {
+    return (attributes.comp_mask & mask) != 0;
+  };
+  const bool batches = asks(IBV_QP_INIT_ATTR_SEND_OPS_FLAGS);
+  if (asks(~kKnown) || (asks(IBV_QP_INIT_ATTR_CREATE_FLAGS) && attributes.create_flags != 0) ||
+      (batches && (attributes.send_ops_flags & ~kOperations) != 0)) {
+    return fail_null(EOPNOTSUPP);
+  }
+  if (!asks(IBV_QP_INIT_ATTR_PD) || attributes.pd == nullptr) return fail_null(EINVAL);
+  return guarded(
+      [&]() -> ibv_qp* {
+        auto qp = make_qp(attributes.pd, attributes, connects);
         if (qp == nullptr) return nullptr;
         if (batches) {
           qp->batch = std::make_unique<QpBatch>();
@@ -121,22 +150,32 @@ ibv_qp* create_qp_ex(ibv_context*, ibv_qp_init_attr_ex* attributes) {
       [](int error) -> ibv_qp* { return fail_null(error); });
 }
 
+}  // namespace
+
+ibv_qp* create_qp_ex(ibv_context*, ibv_qp_init_attr_ex* attributes) {
+  return create(*attributes, Connects::kProgram);
+}
+
+ibv_qp* create_managed_qp_ex(ibv_qp_init_attr_ex* attributes) {
+  return create(*attributes, Connects::kManager);
+}
+
+ibv_qp* create_managed_qp(ibv_pd* pd, ibv_qp_init_attr* attributes) {
+  return create(pd, *attributes, Connects::kManager);
+}
+
 }  // namespace iwarp::compat
 
 using namespace iwarp::compat;
 
 ibv_qp* ibv_create_qp(ibv_pd* pd, ibv_qp_init_attr* attributes) {
-  return guarded(
-      [&]() -> ibv_qp* {
-        auto qp = make_qp(pd, *attributes);
-        return qp == nullptr ? nullptr : &qp.release()->shown.plain;
-      },
-      [](int error) -> ibv_qp* { return fail_null(error); });
+  return create(pd, *attributes, Connects::kProgram);
 }
 
 int ibv_destroy_qp(ibv_qp* shown) {
   Qp& qp = qp_of(shown);
   qp.events->listen(nullptr);
+  Rendezvous::get().forget(*qp.core);
   if (qp.stats != nullptr) qp.stats->print();
   qp.core.reset();
   ::pthread_cond_destroy(&shown->cond);

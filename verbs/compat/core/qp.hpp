@@ -40,6 +40,7 @@ struct Qp {
   std::optional<AsyncRoute> route;
   std::unique_ptr<QpBatch> batch;  ///< Of ibv_wr_start() and its like, if they were asked for.
   bool signals_all = false;
+  bool by_hand = false;  ///< The program connects it: by ibv_modify_qp(), not the manager.
 
   std::mutex mutex;
   ibv_qp_attr attributes{};  ///< What ibv_modify_qp() has set.
@@ -53,6 +54,10 @@ inline Qp& qp_of(ibv_qp* shown) { return *reinterpret_cast<Qp*>(shown); }
 inline ibv_qp* find_qp(std::uint32_t number) {
   return static_cast<ibv_qp*>(find_element(Element::kQp, number));
 }
+
+/// Queue pairs of the connection manager; else as ibv_create_qp() and ibv_create_qp_ex().
+ibv_qp* create_managed_qp(ibv_pd* pd, ibv_qp_init_attr* attributes);
+ibv_qp* create_managed_qp_ex(ibv_qp_init_attr_ex* attributes);
 
 ibv_qp* create_qp_ex(ibv_context* context, ibv_qp_init_attr_ex* attributes);
 int post_send(ibv_qp* qp, ibv_send_wr* requests, ibv_send_wr** bad);

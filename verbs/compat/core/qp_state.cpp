@@ -1,6 +1,9 @@
 // What a program asks of a queue pair's state, and what it may set there.
+#include <algorithm>
+
 #include "core/errors.hpp"
 #include "core/qp.hpp"
+#include "hand/rendezvous.hpp"
 
 namespace iwarp::compat {
 namespace {
@@ -24,21 +27,62 @@ void remember(ibv_qp_attr& to, const ibv_qp_attr& from, int mask) {
   if (has(IBV_QP_MAX_DEST_RD_ATOMIC)) to.max_dest_rd_atomic = from.max_dest_rd_atomic;
 }
 
+// The peer that the program has named. None if it has not.
+std::optional<Greeting> ends_of(const Qp& qp) {
+  const ibv_ah_attr& path = qp.attributes.ah_attr;
+  const ibv_qp& shown = qp.shown.plain;
+  Greeting ends;
+  if (path.is_global == 0 ||
+      ::ibv_query_gid(shown.context, 1, path.grh.sgid_index, &ends.from.gid) != 0) {
+    return std::nullopt;
+  }
+  ends.from.qp_number = shown.qp_num;
+  ends.to = {path.grh.dgid, qp.attributes.dest_qp_num};
+  return ends;
+}
+
+// Goes on while the program does: waiting here would stop one whose peer is in the same thread, or
+// waits for it elsewhere.
+int start_to_meet(Qp& qp) {
+  const auto ends = ends_of(qp);
+  if (!ends) return EINVAL;
+  constexpr std::uint8_t kMost = 128;
+  verbs::ConnectOptions options;
+  options.ird = std::min(qp.attributes.max_dest_rd_atomic, kMost);
+  options.ord = kMost;  // said at RTS only; the peer's IRD limits it
+  return Rendezvous::get().meet(qp.core, *ends, std::move(options));
+}
+
+// RESET, INIT, RTR, RTS, in this order, of a queue pair that the program connects.
+int advance(Qp& qp, ibv_qp_state to) {
+  ibv_qp_state& state = qp.shown.plain.state;
+  const bool again = to == IBV_QPS_INIT && state == IBV_QPS_INIT;
+  if (!again && to != state + 1) return EINVAL;
+  if (to == IBV_QPS_RTR) {
+    if (const int error = start_to_meet(qp)) return error;
+  }
+  state = to;
+  return 0;
+}
+
 int change_state(Qp& qp, ibv_qp_state to) {
+  const verbs::QpState now = qp.core->state();
   switch (to) {
-    case IBV_QPS_INIT:
-      if (qp.core->state() != verbs::QpState::kIdle) return EINVAL;
-      qp.shown.plain.state = IBV_QPS_INIT;
-      return 0;
     case IBV_QPS_ERR:
+      Rendezvous::get().forget(*qp.core);
       qp.core->abort();
       qp.shown.plain.state = IBV_QPS_ERR;
       return 0;
     case IBV_QPS_SQD: qp.core->disconnect(); return 0;
+    case IBV_QPS_INIT:
+      if (now != verbs::QpState::kIdle) return EINVAL;
+      [[fallthrough]];
     case IBV_QPS_RTR:
     case IBV_QPS_RTS:
-      // The connection manager brings a queue pair there.
-      return qp.core->state() == verbs::QpState::kRts ? 0 : EINVAL;
+      if (qp.by_hand) return advance(qp, to);
+      if (to != IBV_QPS_INIT) return now == verbs::QpState::kRts ? 0 : EINVAL;
+      qp.shown.plain.state = IBV_QPS_INIT;
+      return 0;
     default: return EINVAL;
   }
 }
@@ -49,8 +93,8 @@ int change_state(Qp& qp, ibv_qp_state to) {
 ibv_qp_state Qp::state() const {
   switch (core->state()) {
     case verbs::QpState::kIdle: return shown.plain.state;
-    case verbs::QpState::kConnecting: return IBV_QPS_RTR;
-    case verbs::QpState::kRts: return IBV_QPS_RTS;
+    case verbs::QpState::kConnecting: return by_hand ? shown.plain.state : IBV_QPS_RTR;
+    case verbs::QpState::kRts: return by_hand ? shown.plain.state : IBV_QPS_RTS;
     case verbs::QpState::kClosing: return IBV_QPS_SQD;
     case verbs::QpState::kTerminate:
     case verbs::QpState::kError: break;
@@ -67,11 +111,8 @@ int ibv_modify_qp(ibv_qp* shown, ibv_qp_attr* attributes, int mask) {
     Qp& qp = qp_of(shown);
     const std::lock_guard lock(qp.mutex);
     if ((mask & IBV_QP_CUR_STATE) != 0 && attributes->cur_qp_state != qp.state()) return EINVAL;
-    if ((mask & IBV_QP_STATE) != 0) {
-      if (const int error = change_state(qp, attributes->qp_state)) return error;
-    }
     remember(qp.attributes, *attributes, mask);
-    return 0;
+    return (mask & IBV_QP_STATE) != 0 ? change_state(qp, attributes->qp_state) : 0;
   });
 }
 

@@ -98,6 +98,11 @@ struct QpInit {
   Signaling signaling = Signaling::kPerRequest;
   ConnectionHandler on_event;  ///< May be empty.
   std::string capture;         ///< As in QpOptions.
+  std::uint32_t number = 0;    ///< 0: the device chooses. Otherwise the caller keeps it unique.
+  /// For programs that know no connection, only two queue pairs: sends may be posted before there
+  /// is one, and leave with it or fail (kUnreachable). When the peer ends gracefully the receives
+  /// stay posted, until abort() or the end of the queue pair.
+  bool connectionless = false;
 };
 
 /// A queue pair. Destruction flushes without completions and closes the connection.

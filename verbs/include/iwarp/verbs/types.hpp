@@ -148,6 +148,7 @@ enum class Status : std::uint8_t {
   kRemoteInvalidRequest,  ///< The peer refused the request as malformed.
   kRemoteAccessError,     ///< The peer refused the STag, the range or the access.
   kRemoteOperationError,  ///< The peer failed.
+  kUnreachable,           ///< No connection came about for what was posted early.
   kFatal,                 ///< The stream was lost with the request under way.
 };
 
