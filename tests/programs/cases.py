@@ -161,13 +161,13 @@ CASES = (
          checks=(Shows("client", "^rdma_xclient: end 0$", 1),
                  Shows("server", "^rdma_xserver: end 0$", 1))),
 
-    streams("rstream", "", 8, short=True),
-    streams("rstream", "-T v -T b -S 60000 -C 200 -I 5", 1),
+    # Without a size: eight of them, one with 100,000 exchanges.
+    streams("rstream", "", 8, seconds=300),
+    streams("rstream", "-T v -T b -S 60000 -C 200 -I 5", 1, short=True),
     streams("rstream", "-T v -T a -S 60000 -C 200 -I 5", 1),
     streams("rstream", "-T v -T n -S 60000 -C 200 -I 5", 1),
     streams("rstream", "-T r -S 4096 -C 200 -I 5", 1),
-    streams("rstream", "-S all -C 20 -I 5", 23),
-    streams("riostream", "", 8),
+    streams("riostream", "", 8, seconds=300),
     streams("riostream", "-T v -S 60000 -C 200 -I 5", 1),
     Case("rcopy source {host}:copy -p {port}", "rcopy -p {port}", stopped=True,
          checks=(SameFile("source", "copy"), Shows("client", r"^\S*done$")),
