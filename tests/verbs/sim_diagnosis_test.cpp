@@ -43,6 +43,13 @@ class Diagnosed : public testing::Test {
                             why.cause->code}),
               cause);
   }
+  // The program hears of it without asking.
+  static void expect_event(const SimEnd& end, AsyncEvent::Kind kind) {
+    ASSERT_EQ(end.host->reports.size(), 1U);
+    EXPECT_EQ(end.host->reports[0].kind, kind);
+    EXPECT_EQ(end.host->reports[0].number, end.qp->number());
+    EXPECT_THAT(end.host->reports[0].message, HasSubstr(end.qp->diagnosis().sentence));
+  }
   template <typename Pair>
   static void close(Pair& pair) {
     ASSERT_TRUE(pair.run_until_closed());
@@ -71,6 +78,7 @@ TEST_F(Diagnosed, DisconnectIsTheProgramsHereAndThePeersFinThere) {
   EXPECT_TRUE(pair.server.qp->diagnosis().graceful && pair.client.qp->diagnosis().graceful);
   expect_logged(pair.server, "debug");
   expect_logged(pair.client, "debug");
+  EXPECT_TRUE(pair.server.host->reports.empty() && pair.client.host->reports.empty());
 }
 
 TEST_F(Diagnosed, AbortIsTheProgramsHereAndAResetThere) {
@@ -114,6 +122,8 @@ TEST_F(Diagnosed, WriteToAWrongStagShowsTheTaggedHeaderAtBothEnds) {
               HasSubstr("[ended by this side's stack, layer DDP, Terminate 1/1/0x00]"));
   expect_logged(pair.server, "warning");
   expect_logged(pair.client, "warning");
+  expect_event(pair.server, AsyncEvent::Kind::kQpAccessError);
+  expect_event(pair.client, AsyncEvent::Kind::kQpFatal);
 }
 
 TEST_F(Diagnosed, SendWithoutAReceiveShowsTheUntaggedHeaderAtBothEnds) {
@@ -125,6 +135,7 @@ TEST_F(Diagnosed, SendWithoutAReceiveShowsTheUntaggedHeaderAtBothEnds) {
   expect_ended(pair.server, EndedBy::kStack, EndLayer::kDdp, "no receive buffer");
   expect_ended(pair.client, EndedBy::kPeerTerminate, EndLayer::kDdp, "no receive buffer");
   expect_header(pair.server, pair.client, "untagged: opcode 3 (Send), L 1, QN 0, MSN 1, MO 0");
+  expect_event(pair.server, AsyncEvent::Kind::kQpRequestError);
 }
 
 TEST_F(Diagnosed, ReadOfAWrongStagShowsTheReadRequestAtBothEnds) {
@@ -150,6 +161,7 @@ TEST_F(Diagnosed, OwnMemoryThatMayNotBeReadIsRdmapsFault) {
   post(pair.client, send_of(1, {&bad, 1}));
   close(pair);
   expect_ended(pair.client, EndedBy::kStack, EndLayer::kRdmap, "memory that may not be read");
+  expect_event(pair.client, AsyncEvent::Kind::kQpFatal);
   expect_ended(pair.server, EndedBy::kPeerTerminate, EndLayer::kRdmap, "local catastrophic");
 }
 
@@ -163,6 +175,7 @@ TEST_F(Diagnosed, BadCrcIsMpasFault) {
   expect_cause(pair.end.qp->diagnosis(), {rdmap::Layer::kLlp, 0, 0x02});
   EXPECT_EQ(pair.end.qp->diagnosis().header, "");
   expect_logged(pair.end, "warning");
+  expect_event(pair.end, AsyncEvent::Kind::kQpFatal);
 }
 
 TEST_F(Diagnosed, GarbledHeaderIsShownAsItCame) {

@@ -73,4 +73,18 @@ void log_end(const EndOfConnection& end) {
       level, "queue pair " + std::to_string(end.qp_number) + between + ": " + end.why.to_string());
 }
 
+// What the peer asked for and must not have is an access error, what makes no sense a request
+// error: types 1 and 2 of RDMAP and DDP alike (RFC 5040 §4.8). All else is no fault of a request.
+std::optional<AsyncEvent> event_of(const EndOfConnection& end) {
+  const Diagnosis& why = end.why;
+  if (!why.cause || why.graceful) return std::nullopt;
+  AsyncEvent event{AsyncEvent::Kind::kQpFatal, end.qp_number,
+                   "queue pair " + std::to_string(end.qp_number) + ": " + why.to_string()};
+  if (why.by == EndedBy::kStack && why.layer != EndLayer::kMpa) {
+    if (why.cause->type == 1) event.kind = AsyncEvent::Kind::kQpAccessError;
+    if (why.cause->type == 2) event.kind = AsyncEvent::Kind::kQpRequestError;
+  }
+  return event;
+}
+
 }  // namespace iwarp::verbs::soft

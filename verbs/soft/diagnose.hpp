@@ -28,5 +28,7 @@ struct EndOfConnection {
   Diagnosis why;
 };
 void log_end(const EndOfConnection& end);
+/// The asynchronous event that tells of it: of faults that either stack has found.
+std::optional<AsyncEvent> event_of(const EndOfConnection& end);
 
 }  // namespace iwarp::verbs::soft

@@ -319,7 +319,7 @@ void SoftQp::flush_requests() {
   while (send_queue_.head() != send_queue_.tail()) {
     const std::uint32_t position = send_queue_.head();
     const rdmap::Request& request = send_queue_.at(position);
-    const bool unreached = link_.load() == nullptr && !failing_;
+    const bool unreached = init_.connectionless && link_.load() == nullptr && !failing_;
     Status status = unreached ? Status::kUnreachable : Status::kFlushed;
     if (bad_request_ && bad_request_->position == position) status = bad_request_->status;
     if (rdmap::awaits_response(request.operation) && issued(position)) {

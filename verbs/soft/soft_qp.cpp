@@ -90,6 +90,7 @@ void SoftQp::finish_close() {
     log_end(end);
     const auto self = weak.lock();
     if (!self) return;
+    if (auto event = event_of(end)) self->init_.host->report(std::move(*event));
     self->init_.host->remove(*self);
     self->init_.send_cq->detach(*self);
     self->init_.recv_cq->detach(*self);
