@@ -97,13 +97,10 @@ constexpr const char* kFooter =
     "Programs that exchange queue pair numbers themselves, without the connection manager, "
     "connect\n"
     "only to others under `iwarp run`.\n\n"
-    "--device-as iwarp is the truth and the default. Some programs refuse iWARP devices or rely "
-    "on\n"
-    "receivers that are not ready being waited for (RNR): --device-as ib tells them InfiniBand, "
-    "and\n"
-    "gives receivers a moment to post.\n\n"
-    "Out of reach: programs that are linked statically, and setuid programs. Names that say where\n"
-    "the libraries are searched inside a program (DT_RPATH) are got round.\n\n"
+    "--device-as iwarp is the truth and the default. Some programs refuse iWARP devices, such as\n"
+    "perftest without -R: --device-as ib tells them InfiniBand.\n\n"
+    "Out of reach: programs that are linked statically, and setuid programs. A program that says\n"
+    "itself where its libraries are (DT_RPATH) gets ours preloaded.\n\n"
     "Environment: IWARP_LIBRARY_DIR names the directory of the two libraries, if they are neither\n"
     "where this program was built nor where it was installed. The program gets LD_LIBRARY_PATH, "
     "and\n"
@@ -117,7 +114,7 @@ constexpr const char* kFooter =
     "  iwarp run rping -s -a 127.0.0.1 -v &\n"
     "  iwarp run rping -c -a 127.0.0.1 -v -C 3\n"
     "  iwarp run --stats ib_write_bw -R 192.0.2.7\n"
-    "  iwarp run --device-as ib ibv_rc_pingpong -g 0 192.0.2.7";
+    "  iwarp run --device-as ib ib_write_bw -x 0 192.0.2.7";
 
 }  // namespace
 
