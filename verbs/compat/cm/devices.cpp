@@ -22,10 +22,16 @@ CmDevice open_once(Device& device) {
   return known;
 }
 
+// What an IPv6 socket calls an IPv4 peer's or its own address; interfaces have the IPv4 one.
+boost::asio::ip::address unmapped(const boost::asio::ip::address& address) {
+  if (!address.is_v6() || !address.to_v6().is_v4_mapped()) return address;
+  return boost::asio::ip::make_address_v4(boost::asio::ip::v4_mapped, address.to_v6());
+}
+
 }  // namespace
 
 CmDevice device_with(const boost::asio::ip::address& address) {
-  const auto interface = interface_of(address);
+  const auto interface = interface_of(unmapped(address));
   if (!interface) return {};
   return open_once(device_of(*interface));
 }
