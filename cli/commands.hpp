@@ -16,5 +16,7 @@ void add_serve_command(CLI::App& app, Context& context);
 void add_put_command(CLI::App& app, Context& context);
 void add_get_command(CLI::App& app, Context& context);
 void add_ls_command(CLI::App& app, Context& context);
+/// The program is what main() found in the command line before parsing: context.program.
+void add_run_command(CLI::App& app, Context& context);
 
 }  // namespace iwarp::cli

@@ -5,6 +5,7 @@
 #include <stdexcept>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "iwarp/verbs/error.hpp"
 
@@ -14,7 +15,13 @@
 namespace iwarp::cli {
 
 /// The exit statuses of the program.
-enum class ExitStatus : int { kDone = 0, kFailed = 1, kUsage = 2 };
+enum class ExitStatus : int {
+  kDone = 0,
+  kFailed = 1,
+  kUsage = 2,
+  kCannotExecute = 126,  ///< As a shell says it of a program: it is there, but cannot be run.
+  kNotFound = 127,       ///< Likewise: it is not there.
+};
 
 /// What a subcommand prints on standard output.
 enum class Output { kHuman, kJson };
@@ -28,6 +35,7 @@ struct Context {
   ProgressBar progress_bar = ProgressBar::kAutomatic;
   std::string log_level = "warning";
   int exit_status = 0;
+  std::vector<std::string> program;  ///< For `run`: the program and its arguments.
 };
 
 /// Ends a subcommand: one sentence without "iwarp: " and without a full stop, and the exit status.

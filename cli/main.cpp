@@ -1,6 +1,7 @@
 #include <CLI/CLI.hpp>
 
 #include "commands.hpp"
+#include "commands/run_command_line.hpp"
 #include "conform/conform_command.hpp"
 #include "context.hpp"
 #include "perf/perf_command.hpp"
@@ -10,7 +11,10 @@ namespace {
 using namespace iwarp::cli;
 
 int run(int argc, char** argv) {
+  // What belongs to the program of `iwarp run` is not parsed: it may look like anything.
+  RunCommandLine line = split_run_command_line({argv, static_cast<std::size_t>(argc)});
   Context context;
+  context.program = std::move(line.program);
   CLI::App app(
       "RDMA over plain TCP sockets: a user-space iWARP stack (RFC 5040, 5041, 5044, 6581).",
       "iwarp");
@@ -22,7 +26,8 @@ int run(int argc, char** argv) {
       "Examples:\n"
       "  iwarp serve /srv/files\n"
       "  iwarp put video.mp4 iwarp://127.0.0.1:7471/video.mp4\n"
-      "  iwarp get iwarp://127.0.0.1:7471/video.mp4 copy.mp4");
+      "  iwarp get iwarp://127.0.0.1:7471/video.mp4 copy.mp4\n"
+      "  iwarp run rping -s -v");
   add_devices_command(app, context);
   add_serve_command(app, context);
   add_put_command(app, context);
@@ -31,9 +36,10 @@ int run(int argc, char** argv) {
   add_perf_command(app, context);
   add_agent_command(app, context);
   add_conform_command(app, context);
+  add_run_command(app, context);
   try {
     // The chosen subcommand runs in here.
-    app.parse(argc, argv);
+    app.parse(static_cast<int>(line.own), argv);
   } catch (const CLI::Success& wish) {
     return app.exit(wish);
   } catch (const CLI::ParseError& error) {

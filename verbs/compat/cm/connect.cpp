@@ -53,12 +53,23 @@ void tell(Id& id, const ConnectionEvent& event) {
   id.report(event_of(event));
 }
 
-// The queue pair of the id, or the one that the program names.
-Qp* qp_for(const Id& id, const rdma_conn_param* parameters) {
+// The queue pair of the id, or the one that the program has made itself and named to connect it.
+Qp* qp_of_id(const Id& id) {
   if (id.shown.qp != nullptr) return &qp_of(id.shown.qp);
-  if (parameters == nullptr) return nullptr;
-  ibv_qp* const named = find_qp(parameters->qp_num);
+  ibv_qp* const named = id.named_qp ? find_qp(*id.named_qp) : nullptr;
   return named == nullptr ? nullptr : &qp_of(named);
+}
+
+// The same, with the name taken from the parameters. From then on the id connects it, and not
+// ibv_modify_qp().
+Qp* qp_for(Id& id, const rdma_conn_param* parameters) {
+  if (id.shown.qp == nullptr && parameters != nullptr) id.named_qp = parameters->qp_num;
+  Qp* const qp = qp_of_id(id);
+  if (qp != nullptr) {
+    const std::lock_guard lock(qp->mutex);
+    qp->by_hand = false;
+  }
+  return qp;
 }
 
 void follow(Id& id, Qp& qp) {
@@ -115,8 +126,9 @@ int accept(Id& id, const rdma_conn_param* parameters) {
 }
 
 int disconnect(Id& id) {
-  if (id.shown.qp == nullptr || !id.connected) return EINVAL;
-  qp_of(id.shown.qp).core->disconnect();
+  Qp* const qp = qp_of_id(id);
+  if (qp == nullptr || !id.connected) return EINVAL;
+  qp->core->disconnect();
   return 0;
 }
 
@@ -187,5 +199,8 @@ int rdma_notify(rdma_cm_id*, ibv_event_type event) {
   return event == IBV_EVENT_COMM_EST ? 0 : fail_minus(EINVAL);
 }
 
-// For connections whose queue pair librdmacm does not know, which hang in between: here none does.
-int rdma_establish(rdma_cm_id*) { return fail_minus(EINVAL); }
+// The last step of a program that has made its queue pair itself. MPA has established the
+// connection already.
+int rdma_establish(rdma_cm_id* id) {
+  return id->qp == nullptr && id_of(id).connected ? 0 : fail_minus(EINVAL);
+}

@@ -85,7 +85,6 @@ IWARP_PRIVATE(ibv_cmd_reg_mr, iwarp_private_error);
 IWARP_PRIVATE(ibv_cmd_req_notify_cq, iwarp_private_error);
 IWARP_PRIVATE(ibv_cmd_rereg_mr, iwarp_private_error);
 IWARP_PRIVATE(ibv_cmd_resize_cq, iwarp_private_error);
-IWARP_PRIVATE(ibv_query_gid_type, iwarp_private_error);
 IWARP_PRIVATE(ibv_read_ibdev_sysfs_file, iwarp_private_error);
 IWARP_PRIVATE(verbs_allow_disassociate_destroy, iwarp_private_flag);
 IWARP_PRIVATE(verbs_init_cq, iwarp_private_nothing);

@@ -71,10 +71,15 @@ std::unique_ptr<Qp> make_qp(ibv_pd* pd, Attributes& attributes, Connects connect
   if (connects == Connects::kProgram) init.number = Rendezvous::get().take_number();
   qp->by_hand = init.connectionless = init.number != 0;
   if (init.number == 0) init.number = managed_number();
-  init.on_event = [events = qp->events](const verbs::ConnectionEvent& event) { (*events)(event); };
+  qp->stats = QpStats::if_wanted();
+  init.on_event = [events = qp->events, stats = qp->stats](const verbs::ConnectionEvent& event) {
+    if (stats != nullptr) stats->note(event);
+    (*events)(event);
+  };
   auto made = context_of(pd->context).provider->create_qp(pd_of(pd).core, std::move(init));
   if (!made) return fail_null(errno_of(made.error().code));
   qp->core = std::move(*made);
+  if (qp->stats != nullptr) qp->stats->follow(qp->core);
   qp->signals_all = attributes.sq_sig_all != 0;
   attributes.cap = cap_of(qp->core->capacity());
   ibv_qp& shown = qp->shown.plain;
@@ -171,6 +176,7 @@ int ibv_destroy_qp(ibv_qp* shown) {
   Qp& qp = qp_of(shown);
   qp.events->listen(nullptr);
   Rendezvous::get().forget(*qp.core);
+  if (qp.stats != nullptr) qp.stats->print();
   qp.core.reset();
   ::pthread_cond_destroy(&shown->cond);
   ::pthread_mutex_destroy(&shown->mutex);

@@ -9,6 +9,7 @@
 
 #include "core/async.hpp"
 #include "core/qp_batch.hpp"
+#include "core/stats.hpp"
 #include "core/uses.hpp"
 #include "iwarp/verbs/provider.hpp"
 
@@ -34,6 +35,7 @@ struct Qp {
   } shown{};
   std::shared_ptr<verbs::provider::Qp> core;
   std::shared_ptr<QpEvents> events = std::make_shared<QpEvents>();
+  std::shared_ptr<QpStats> stats;  ///< If the user wants them.
   Use pd, send_cq, recv_cq, srq;
   std::optional<AsyncRoute> route;
   std::unique_ptr<QpBatch> batch;  ///< Of ibv_wr_start() and its like, if they were asked for.

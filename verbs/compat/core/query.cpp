@@ -174,6 +174,20 @@ int _ibv_query_gid_ex(ibv_context* context, std::uint32_t port, std::uint32_t in
   });
 }
 
+// A private function that ibv_devinfo needs to show the GIDs. It knows two types: 1 is what
+// ibv_query_gid_ex() calls IBV_GID_TYPE_ROCE_V2.
+extern "C" int iwarp_query_gid_type(ibv_context* context, std::uint8_t port, unsigned index,
+                                    int* type) {
+  return guarded(
+      [&] {
+        if (!gid_entry(context, port, index)) return fail_minus(EINVAL);
+        *type = 1;
+        return 0;
+      },
+      fail_minus);
+}
+__asm__(".symver iwarp_query_gid_type, ibv_query_gid_type@@IBVERBS_PRIVATE_34");
+
 ssize_t _ibv_query_gid_table(ibv_context* context, ibv_gid_entry* entries, std::size_t most,
                              std::uint32_t flags, std::size_t size) {
   if (flags != 0) return -EINVAL;

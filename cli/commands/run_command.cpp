@@ -1,0 +1,137 @@
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <filesystem>
+#include <iostream>
+#include <system_error>
+
+#include "commands.hpp"
+#include "commands/run_environment.hpp"
+#include "commands/run_program_file.hpp"
+#include "options.hpp"
+
+namespace iwarp::cli {
+namespace {
+
+using Linkage = ProgramFile::Linkage;
+
+struct RunFlags {
+  std::string device_as;
+  bool stats = false;
+};
+
+/// Said before the program starts, which then runs as it would without us.
+void warn(const std::string& program, const std::string& why) {
+  print_error(fmt::format("{} {}", program, why));
+}
+
+void warn_if_out_of_reach(const std::string& program, const ProgramFile& file) {
+  if (file.linkage == Linkage::kStatic) {
+    warn(program, "is linked statically: it loads no libraries, so iwarp cannot serve it");
+  } else if (file.linkage == Linkage::kForeign) {
+    warn(program, "is for another architecture than these libraries, so iwarp cannot serve it");
+  } else if (file.gains_rights) {
+    warn(program,
+         "gains rights when it starts (setuid, setgid or capabilities), for which the system "
+         "ignores LD_LIBRARY_PATH, so iwarp cannot serve it");
+  }
+}
+
+/// Programs may change their working directory before they open a device.
+void make_capture_absolute() {
+  if (const char* const directory = std::getenv("IWARP_CAPTURE"); directory != nullptr) {
+    ::setenv("IWARP_CAPTURE", std::filesystem::absolute(directory).c_str(), 1);
+  }
+}
+
+void set_environment(const RunFlags& flags, const std::string& program) {
+  const std::string directory = library_directory();
+  prepend_library_path(directory);
+  if (!flags.device_as.empty()) ::setenv("IWARP_DEVICE_AS", flags.device_as.c_str(), 1);
+  if (flags.stats) ::setenv("IWARP_STATS", "1", 1);
+  make_capture_absolute();
+  if (const auto path = find_program(program)) {
+    const ProgramFile file = inspect_program(*path);
+    warn_if_out_of_reach(program, file);
+    if (file.searches_rpath_first) preload_libraries(directory);
+  }
+}
+
+/// Comes back only as a CommandError.
+[[noreturn]] void execute(std::vector<std::string> program) {
+  std::vector<char*> arguments(program.size());
+  std::transform(program.begin(), program.end(), arguments.begin(),
+                 [](std::string& argument) { return argument.data(); });
+  arguments.push_back(nullptr);
+  std::cout.flush();
+  ::execvp(arguments.front(), arguments.data());
+  const int reason = errno;
+  throw CommandError(
+      fmt::format("cannot run {}: {}", program.front(), std::generic_category().message(reason)),
+      reason == ENOENT ? ExitStatus::kNotFound : ExitStatus::kCannotExecute);
+}
+
+void run_run(const RunFlags& flags, const Context& context) {
+  if (context.program.empty()) throw usage_error("run needs a program (iwarp run --help explains)");
+  set_environment(flags, context.program.front());
+  execute(context.program);
+}
+
+/// CLI11 does not see the program, so it cannot say where it stands.
+class RunFormatter : public CLI::Formatter {
+  std::string make_usage(const CLI::App* /*app*/, std::string name) const override {
+    return fmt::format("Usage: {} [OPTIONS] [--] PROGRAM [ARGUMENTS...]\n", name);
+  }
+};
+
+constexpr const char* kFooter =
+    "PROGRAM is any program that uses libibverbs or librdmacm: rping, perftest, fio, your own. It\n"
+    "runs as it is; it only finds the two libraries of this project before those of the system.\n"
+    "Through them each network interface, loopback included, is an RDMA device (iwarp0, "
+    "iwarp1...),\n"
+    "and what the program sends is iWARP over TCP. No adapter, no kernel module, no root.\n"
+    "What stands behind PROGRAM is passed on to it; -- may stand before it.\n\n"
+    "The other end may be another program under `iwarp run`, an iWARP adapter or Linux siw.\n"
+    "Programs that exchange queue pair numbers themselves, without the connection manager, "
+    "connect\n"
+    "only to others under `iwarp run`.\n\n"
+    "--device-as iwarp is the truth and the default. Some programs refuse iWARP devices, such as\n"
+    "perftest without -R: --device-as ib tells them InfiniBand.\n\n"
+    "Out of reach: programs that are linked statically, and setuid programs. A program that says\n"
+    "itself where its libraries are (DT_RPATH) gets ours preloaded.\n\n"
+    "Environment: IWARP_LIBRARY_DIR names the directory of the two libraries, if they are neither\n"
+    "where this program was built nor where it was installed. The program gets LD_LIBRARY_PATH, "
+    "and\n"
+    "IWARP_DEVICE_AS, IWARP_STATS and IWARP_CAPTURE for the options; a program that is started "
+    "some\n"
+    "other way can be given them by hand.\n\n"
+    "Exit status: the program's; 126 if it cannot be executed, 127 if it is not there, 1 if the\n"
+    "libraries are not, 2 for wrong usage.\n\n"
+    "Examples:\n"
+    "  iwarp run ibv_devinfo\n"
+    "  iwarp run rping -s -a 127.0.0.1 -v &\n"
+    "  iwarp run rping -c -a 127.0.0.1 -v -C 3\n"
+    "  iwarp run --stats ib_write_bw -R 192.0.2.7\n"
+    "  iwarp run --device-as ib ib_write_bw -x 0 192.0.2.7";
+
+}  // namespace
+
+void add_run_command(CLI::App& app, Context& context) {
+  auto flags = std::make_shared<RunFlags>();
+  CLI::App* command = app.add_subcommand("run", "Run a verbs program, as it is, on this stack");
+  command->formatter(std::make_shared<RunFormatter>());
+  command
+      ->add_option("--device-as", flags->device_as,
+                   "What the devices say they are: iwarp (as it is) or ib")
+      ->check(CLI::IsMember({"iwarp", "ib"}));
+  command->add_flag("--stats", flags->stats,
+                    "When the program ends, say on standard error what each connection did and why "
+                    "it ended");
+  add_capture_option(*command);
+  command->footer(kFooter);
+  command->callback([flags, &context] { run_run(*flags, context); });
+}
+
+}  // namespace iwarp::cli

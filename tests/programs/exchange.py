@@ -1,0 +1,188 @@
+"""Runs a case: a server, one or more clients, logs and time-outs. Ends only what it started."""
+
+import contextlib
+import dataclasses
+import os
+import random
+import shlex
+import signal
+import socket
+import subprocess
+import time
+
+import checks
+
+START_SECONDS = 15  # Until a server listens.
+LONELY_SECONDS = 5  # Until a client has seen that its server has failed.
+END_SECONDS = 15    # Until a server has seen that its client has gone.
+
+
+def free_port():
+    """A port that nobody uses now, outside the range from which the system takes ports for
+    connections."""
+    while True:
+        port = random.randrange(20000, 32000)
+        with socket.socket() as probe, contextlib.suppress(OSError):
+            probe.bind(("", port))
+            return port
+
+
+def is_listening(pid, port):
+    """Whether somebody listens on the port in the network namespace of the process."""
+    lines = []
+    for table in ("tcp", "tcp6"):
+        with contextlib.suppress(OSError), open(f"/proc/{pid}/net/{table}", encoding="ascii") as file:
+            lines += file.readlines()
+    fields = (line.split() for line in lines)
+    return any(field[3] == "0A" and field[1].endswith(f":{port:04X}") for field in fields)
+
+
+class End:
+    """A running program with its output in two files."""
+
+    def __init__(self, name, command, directory, environment):
+        self.name = name
+        self.logs = [os.path.join(directory, f"{name}.{stream}") for stream in ("out", "err")]
+        with open(self.logs[0], "wb") as out, open(self.logs[1], "wb") as err:
+            # A session of its own, so that what it forks can be ended with it.
+            self.process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=out,
+                                            stderr=err, cwd=directory, env=environment,
+                                            start_new_session=True)
+
+    def status(self):
+        return self.process.poll()
+
+    def wait(self, deadline):
+        """Its status, or None if it is still running at the deadline."""
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self.process.wait(max(0.1, deadline - time.monotonic()))
+        return self.process.returncode
+
+    def stop(self):
+        """Asks it to end, and then makes it. Whether it was still running."""
+        running = self.process.poll() is None
+        for number in (signal.SIGTERM, signal.SIGKILL):
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(self.process.pid, number)
+            if self.wait(time.monotonic() + 5) is not None and number == signal.SIGTERM:
+                continue  # what it forked may be there still
+        return running
+
+    def said(self):
+        text = ""
+        for path in self.logs:
+            with open(path, encoding="utf-8", errors="replace") as log:
+                text += log.read().rstrip("\n") + "\n"
+        return text.replace("\r", "\n")
+
+
+@dataclasses.dataclass
+class Result:
+    problem: str | None  # what is wrong
+    figure: str
+    seconds: float
+    logs: str            # the directory
+
+
+class Failed(Exception):
+    """An exchange did not come to its end; the sentence says how."""
+
+
+class Exchange:
+    """One case at one place. `launcher` is what stands between `iwarp run` and the program."""
+
+    def __init__(self, case, place, directory, patience=1.0, launcher=()):
+        self.case, self.place, self.directory = case, place, directory
+        self.launcher = list(launcher)
+        self.deadline = time.monotonic() + case.seconds * patience
+        self.patience = patience
+        self.port = free_port()
+        self.clients, self.server = [], None
+
+    def start(self, name, end, line):
+        words = [word.format(host=self.place.host, port=self.port, dir=self.directory)
+                 for word in shlex.split(line)]
+        command = [*self.place.prefix(end), self.place.iwarp, "run", "--device-as",
+                   self.case.device_as, *(["--stats"] if self.case.stats else []), "--",
+                   *self.launcher, *words]
+        environment = {name: value for name, value in os.environ.items()
+                       if not name.startswith(("IWARP_", "LD_"))}
+        environment["HOME"] = self.directory
+        return End(name, command, self.directory, environment)
+
+    def start_server(self):
+        self.server = self.start("server", "server", self.case.server)
+        limit = time.monotonic() + START_SECONDS * self.patience
+        while not is_listening(self.server.process.pid, self.port):
+            if self.server.status() is not None:
+                raise Failed(f"the server ended with status {self.server.status()} "
+                             "before it listened")
+            if time.monotonic() > limit:
+                raise Failed(f"the server does not listen on port {self.port}")
+            time.sleep(0.02)
+
+    def run_clients(self):
+        self.clients = [self.start(f"client{number or ''}", "client", self.case.client)
+                        for number in range(self.case.clients)]
+        for client in self.clients:
+            self.await_client(client)
+
+    def await_client(self, client):
+        """Waits for its end. Without its server it may wait for ever, so then it gets a moment only."""
+        lonely = None
+        while client.wait(time.monotonic() + 0.2) is None:
+            now = time.monotonic()
+            if self.server and self.server.status():
+                lonely = lonely or now + LONELY_SECONDS * self.patience
+                if now > lonely:
+                    raise Failed(f"the server ended with status {self.server.status()}")
+            if now > self.deadline:
+                raise Failed(f"the {client.name} did not end within "
+                             f"{self.case.seconds * self.patience:.0f} s")
+
+    def end_server(self):
+        """Its status; None if it served until it was stopped, as it should."""
+        if self.case.stopped:
+            if self.server.stop():
+                return None
+            raise Failed(f"the server ended with status {self.server.status()}, "
+                         "but should serve on")
+        failed = any(client.status() != 0 for client in self.clients)
+        patience = 1 if failed else END_SECONDS * self.patience
+        status = self.server.wait(time.monotonic() + patience)
+        if status is None and not failed:
+            raise Failed(f"the server did not end within {patience:.0f} s of its client")
+        return status
+
+    def outcome(self):
+        status = 0
+        if self.case.server:
+            self.start_server()
+        self.run_clients()
+        if self.case.server:
+            status = self.end_server()
+        return checks.Outcome("".join(client.said() for client in self.clients),
+                              tuple(client.status() for client in self.clients),
+                              self.server.said() if self.server else "", status, self.directory)
+
+    def run(self):
+        began = time.monotonic()
+        figure = ""
+        try:
+            outcome = self.outcome()
+            problem = checks.problem(outcome, self.case.checks)
+            figure = checks.figure(outcome, self.case.figure, self.case.unit)
+        except Failed as failure:
+            problem = str(failure)
+        finally:
+            seconds = time.monotonic() - began
+            for end in (*self.clients, self.server):
+                if end:
+                    end.stop()
+        return Result(problem, figure, seconds, self.directory)
+
+    def tails(self, lines):
+        """The end of what each end said."""
+        for end in (*self.clients, self.server):
+            if end:
+                yield end.name, end.said().rstrip().split("\n")[-lines:]

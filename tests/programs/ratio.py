@@ -1,0 +1,57 @@
+"""How much of the stack's own bandwidth a verbs program gets: ib_write_bw beside `iwarp perf`."""
+
+import contextlib
+import json
+import re
+import subprocess
+
+from cases import perftest
+from exchange import Exchange
+
+SIZE = 1 << 20
+LEAST = 0.95
+ROUNDS = 3  # What else the machine does only slows a round down, so the best of each counts.
+MIB = 1 << 20
+
+
+def own_bandwidth(iwarp, seconds=2):
+    """Octets per second of `iwarp perf --op write`."""
+    with subprocess.Popen([iwarp, "perf", "server", "--listen", "127.0.0.1:0"],
+                          stdout=subprocess.PIPE, text=True) as server:
+        try:
+            address = server.stdout.readline().split()[-1]
+            client = subprocess.run([iwarp, "perf", address, "--op", "write", "--size", str(SIZE),
+                                     "--duration", str(seconds), "--json"],
+                                    capture_output=True, text=True, timeout=60, check=True)
+            return json.loads(client.stdout)["ours"]["bytes_per_second"]
+        finally:
+            server.terminate()
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                server.wait(10)
+            server.kill()
+
+
+def programs_bandwidth(place, number):
+    """Octets per second of ib_write_bw, or the sentence that says why there are none."""
+    case = perftest("ib_write_bw", f"-s {SIZE}", sizes=(SIZE,), iterations=5000)
+    exchange = Exchange(case, place, place.directory(f"ratio-{number}"))
+    result = exchange.run()
+    if result.problem:
+        return None, result.problem
+    return float(re.match(r"[\d.]+", result.figure)[0]) * MIB, None
+
+
+def compare(place):
+    """(the ratio, what is wrong)"""
+    own, programs = [], []
+    for number in range(ROUNDS):
+        own.append(own_bandwidth(place.iwarp))
+        figure, problem = programs_bandwidth(place, number)
+        if problem:
+            return 0.0, problem
+        programs.append(figure)
+    ratio = max(programs) / max(own)
+    if ratio >= LEAST:
+        return ratio, None
+    return ratio, (f"{max(programs) / 1e9:.2f} GB/s of {max(own) / 1e9:.2f} GB/s "
+                   f"is less than {LEAST}")
