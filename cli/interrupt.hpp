@@ -1,6 +1,11 @@
 #pragma once
 
+#include <chrono>
+
 namespace iwarp::cli {
+
+/// After how long a wait looks whether a signal came.
+inline constexpr std::chrono::milliseconds kInterruptSlice{100};
 
 /// While one lives, SIGINT, SIGTERM and SIGHUP only set a flag; a second signal of the same kind
 /// ends the process the usual way. One at a time.

@@ -6,11 +6,7 @@
 #include "interrupt.hpp"
 
 namespace iwarp::cli::file_service {
-namespace {
-
-constexpr std::chrono::milliseconds kSlice{100};
-
-}  // namespace
+namespace {}  // namespace
 
 Client::Client(verbs::Device& device, const HostPort& server, const ClientOptions& options)
     : server_(to_string(server)), options_(options) {
@@ -104,7 +100,7 @@ Link::Event Client::next_message() {
 
 void Client::wait_until(Clock::time_point deadline) {
   InterruptGuard::check();
-  const auto event = link_->wait(kSlice);
+  const auto event = link_->wait(kInterruptSlice);
   if (event && event->kind == Link::Event::Kind::kMessage) arrived_.push_back(*event);
   if (event || Clock::now() < deadline) return;
   link_->abort();

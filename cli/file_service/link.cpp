@@ -5,6 +5,7 @@
 #include <mutex>
 
 #include "context.hpp"
+#include "interrupt.hpp"
 
 namespace iwarp::cli::file_service {
 namespace {
@@ -12,7 +13,6 @@ namespace {
 using std::chrono::milliseconds;
 using verbs::ConnectionEvent;
 
-constexpr milliseconds kSlice{100};
 /// The reason of a loss may come a little later than the flushed requests.
 constexpr milliseconds kReasonPatience{200};
 
@@ -98,7 +98,7 @@ verbs::ConnectionInfo Link::connect(const verbs::Endpoint& to, const verbs::Conn
   if (!started) throw LinkLost(started.error().message);
   // The verbs layer ends the attempt when its time is over.
   std::optional<ConnectionEvent> event;
-  while (!(event = life_->wait_for(&Life::outcome, kSlice))) check_interrupt();
+  while (!(event = life_->wait_for(&Life::outcome, kInterruptSlice))) check_interrupt();
   if (event->kind == ConnectionEvent::Kind::kRejected) throw Rejected(event->info.private_data);
   if (event->kind != ConnectionEvent::Kind::kEstablished) throw LinkLost(reason_of(*event));
   return event->info;

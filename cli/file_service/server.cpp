@@ -9,8 +9,6 @@
 namespace iwarp::cli::file_service {
 namespace {
 
-constexpr std::chrono::milliseconds kSlice{200};
-
 void reject(verbs::ConnectionRequest& request, Status status) {
   spdlog::info("{}: rejected: {}", to_string(request.info().remote), describe(status));
   // If it fails the peer has gone already.
@@ -39,7 +37,7 @@ Server::~Server() {
 
 void Server::run() {
   while (!InterruptGuard::interrupted()) {
-    auto request = listener_.next(kSlice);
+    auto request = listener_.next(kInterruptSlice);
     forget_finished();
     if (request) admit(*std::move(request));
   }

@@ -5,11 +5,10 @@
 #include "address.hpp"
 #include "context.hpp"
 #include "format.hpp"
+#include "interrupt.hpp"
 
 namespace iwarp::cli::file_service {
 namespace {
-
-constexpr std::chrono::milliseconds kSlice{200};
 
 std::string summary(std::uint64_t octets, std::chrono::steady_clock::time_point since) {
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - since;
@@ -50,7 +49,7 @@ void Session::serve() {
   auto last_event = Clock::now();
   while (!stopping_) {
     take_requests();
-    if (const auto event = link_.wait(kSlice)) {
+    if (const auto event = link_.wait(kInterruptSlice)) {
       handle(*event);
       last_event = Clock::now();
     } else {

@@ -9,7 +9,6 @@ namespace {
 
 // Latency: a request at a time is under way; one in so many Sends asks for a completion.
 constexpr std::uint32_t kLatencyRing = 64;
-constexpr std::uint32_t kSignalInterval = 16;
 
 verbs::Opcode opcode(Operation operation) {
   switch (operation) {
@@ -41,7 +40,7 @@ void Initiator::aim_at(const Ready& server) {
   const std::uint32_t length =
       workload_.figure == Figure::kLatency ? kLatencyRing : workload_.depth;
   requests_.emplace(opcode(workload_.operation), length, places_, source_region_, server.target,
-                    SignalEvery{rare ? kSignalInterval : 1});
+                    SignalEvery{rare ? SignalEvery::kRarely : 1});
   window_ = workload_.operation == Operation::kSend ? server.window : UINT32_MAX;
 }
 

@@ -8,7 +8,6 @@ namespace iwarp::cli::perf {
 namespace {
 
 constexpr std::uint32_t kAnswerRing = 64;
-constexpr std::uint32_t kSignalInterval = 16;
 constexpr std::uint32_t kSmallestWindow = 64;
 constexpr std::uint32_t kControlReceives = 8;
 
@@ -42,7 +41,7 @@ Responder::Responder(Link& link, const Proposal& proposal)
       answers_(
           workload_.operation == Operation::kWrite ? verbs::Opcode::kWrite : verbs::Opcode::kSend,
           kAnswerRing, Places{workload_.size, 1}, source_region_, proposal.target,
-          SignalEvery{is_latency(workload_, Operation::kSend) ? kSignalInterval : 1}) {
+          SignalEvery{is_latency(workload_, Operation::kSend) ? SignalEvery::kRarely : 1}) {
   const bool data_in_receives = workload_.operation == Operation::kSend;
   link_.use_receives(receives_for(workload_.depth), data_in_receives ? workload_.size : 0);
 }

@@ -144,7 +144,8 @@ void refuses_a_shared_region(Context& context) {
 // A program may open a region for it.
 void ends_a_region_that_opted_in(Context& context) {
   context.need("remote_invalidate");
-  const Region memory = context.agent().region(kSize, std::string(kOpen) + ",remote_invalidate");
+  const Region memory =
+      context.agent().region(kSize, std::string(kOpen).append(",remote_invalidate"));
   const Region received = context.agent().region(kSize, "local_write");
   Link link = link_with_receives(context, received, 1, kSize);
   link.stream.write(memory.stag, memory.address, pattern(kSize));

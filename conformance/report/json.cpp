@@ -9,20 +9,16 @@
 namespace iwarp::conform {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using OrderedJson = nlohmann::ordered_json;
 
 // Of one event; the rest stands in the capture.
 constexpr std::size_t kMostOctets = 1024;
 
-std::int64_t microseconds(Clock::duration duration) {
-  return std::chrono::duration_cast<std::chrono::microseconds>(duration).count();
-}
-
-Json event_as_json(const Told& told) {
+OrderedJson event_as_json(const Told& told) {
   const Event& event = told.event;
-  Json json{{"at_us", microseconds(event.at)},
-            {"kind", name_of(event.kind)},
-            {"summary", told.decoded.summary}};
+  OrderedJson json{{"at_us", microseconds(event.at)},
+                   {"kind", name_of(event.kind)},
+                   {"summary", told.decoded.summary}};
   const bool octets = !event.octets.empty();
   const bool concerns_connection =
       octets || (event.text.empty() && event.kind != Event::Kind::kNote);
@@ -36,8 +32,8 @@ Json event_as_json(const Told& told) {
   return json;
 }
 
-Json connections_as_json(const Transcript& transcript) {
-  Json all = Json::array();
+OrderedJson connections_as_json(const Transcript& transcript) {
+  OrderedJson all = OrderedJson::array();
   for (const ConnectionEnds& ends : transcript.connections()) {
     all.push_back({{"tester", end_text(ends.tester_address, ends.tester_port)},
                    {"target", end_text(ends.target_address, ends.target_port)},
@@ -46,29 +42,29 @@ Json connections_as_json(const Transcript& transcript) {
   return all;
 }
 
-Json result_as_json(const Result& result) {
-  Json json{{"id", result.test.id},
-            {"title", result.test.title},
-            {"layer", result.test.layer()},
-            {"needs", result.test.needs == Needs::kAgent ? "agent" : "listener"},
-            {"verdict", name_of(result.verdict)},
-            {"text", result.text},
-            {"expected", result.expected},
-            {"got", result.got},
-            {"started", iso_time(result.transcript.started_at())},
-            {"duration_us", microseconds(result.duration)},
-            {"connections", connections_as_json(result.transcript)}};
+OrderedJson result_as_json(const Result& result) {
+  OrderedJson json{{"id", result.test.id},
+                   {"title", result.test.title},
+                   {"layer", result.test.layer()},
+                   {"needs", result.test.needs == Needs::kAgent ? "agent" : "listener"},
+                   {"verdict", name_of(result.verdict)},
+                   {"text", result.text},
+                   {"expected", result.expected},
+                   {"got", result.got},
+                   {"started", iso_time(result.transcript.started_at())},
+                   {"duration_us", microseconds(result.duration)},
+                   {"connections", connections_as_json(result.transcript)}};
   if (!result.transcript.connections().empty()) json["capture"] = capture_name(result);
-  json["events"] = Json::array();
+  json["events"] = OrderedJson::array();
   for (const Told& told : story_of(result.transcript)) {
     json["events"].push_back(event_as_json(told));
   }
   return json;
 }
 
-Json requirements_as_json(const Report& report, std::map<std::string, std::size_t>& counts) {
+OrderedJson requirements_as_json(const Report& report, std::map<std::string, std::size_t>& counts) {
   const Outcomes outcomes(report);
-  Json all = Json::array();
+  OrderedJson all = OrderedJson::array();
   for (const Requirement& one : report.requirements) {
     const std::string outcome = outcomes.of(one);
     ++counts[outcome];
@@ -89,25 +85,26 @@ Json requirements_as_json(const Report& report, std::map<std::string, std::size_
 }  // namespace
 
 std::string json_of(const Report& report) {
-  Json options = Json::object(), verdicts = Json::object(), cases = Json::array();
+  OrderedJson options = OrderedJson::object(), verdicts = OrderedJson::object(),
+              cases = OrderedJson::array();
   for (const auto& [name, value] : report.options) options[name] = value;
   for (const auto& [verdict, count] : count_verdicts(report.results)) {
     verdicts[std::string(name_of(verdict))] = count;
   }
   for (const Result& result : report.results) cases.push_back(result_as_json(result));
   std::map<std::string, std::size_t> outcomes;
-  Json requirements = requirements_as_json(report, outcomes);
-  const Json json{{"tester", report.tester},
-                  {"version", report.version},
-                  {"target", report.target},
-                  {"started", iso_time(report.started)},
-                  {"options", std::move(options)},
-                  {"remarks", report.remarks},
-                  {"counts", {{"cases", std::move(verdicts)}, {"requirements", outcomes}}},
-                  {"requirements", std::move(requirements)},
-                  {"cases", std::move(cases)}};
+  OrderedJson requirements = requirements_as_json(report, outcomes);
+  const OrderedJson json{{"tester", report.tester},
+                         {"version", report.version},
+                         {"target", report.target},
+                         {"started", iso_time(report.started)},
+                         {"options", std::move(options)},
+                         {"remarks", report.remarks},
+                         {"counts", {{"cases", std::move(verdicts)}, {"requirements", outcomes}}},
+                         {"requirements", std::move(requirements)},
+                         {"cases", std::move(cases)}};
   // What targets say may not be UTF-8.
-  return json.dump(1, ' ', false, Json::error_handler_t::replace) + '\n';
+  return json.dump(1, ' ', false, OrderedJson::error_handler_t::replace) + '\n';
 }
 
 }  // namespace iwarp::conform

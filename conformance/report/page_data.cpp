@@ -14,10 +14,6 @@ using Json = nlohmann::json;
 // Longer texts, such as commands with the octets of a region, are in report.json in full.
 constexpr std::size_t kLongestText = 480, kLongestReason = 1600;
 
-std::int64_t microseconds(Clock::duration duration) {
-  return std::chrono::duration_cast<std::chrono::microseconds>(duration).count();
-}
-
 Json cleaned(const std::vector<std::string>& texts) {
   Json all = Json::array();
   for (const std::string& text : texts) all.push_back(clean(text));

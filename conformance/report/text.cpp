@@ -106,8 +106,12 @@ std::string iso_time(std::chrono::system_clock::time_point time) {
 }
 
 std::string seconds(Clock::duration duration) {
-  const auto milliseconds = std::chrono::duration_cast<std::chrono::milliseconds>(duration).count();
-  return std::to_string(milliseconds / 1000) + '.' + padded(milliseconds % 1000, 3);
+  const auto count = std::chrono::duration_cast<std::chrono::milliseconds>(duration).count();
+  return std::to_string(count / 1000) + '.' + padded(count % 1000, 3);
+}
+
+std::int64_t microseconds(Clock::duration duration) {
+  return std::chrono::duration_cast<std::chrono::microseconds>(duration).count();
 }
 
 std::string end_text(const std::string& address, std::uint16_t port) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -24,6 +25,7 @@ std::string xml_escaped(std::string_view text);
 std::string iso_time(std::chrono::system_clock::time_point time);
 /// "1.234", in seconds.
 std::string seconds(Clock::duration duration);
+std::int64_t microseconds(Clock::duration duration);
 
 /// "192.0.2.1:1024", "[2001:db8::1]:1024"; "?" for an address that is not known.
 std::string end_text(const std::string& address, std::uint16_t port);

@@ -5,6 +5,7 @@
 #include <csignal>
 #include <thread>
 
+#include "cli/bytes_of.hpp"
 #include "cli/scratch_directory.hpp"
 #include "context.hpp"
 #include "file_service/client.hpp"
@@ -21,8 +22,6 @@ using std::chrono::milliseconds;
 using std::chrono::seconds;
 
 constexpr seconds kPatience{60};
-
-ConstBytes bytes_of(std::string_view text) { return std::as_bytes(std::span(text)); }
 
 /// A link that sends whatever a test likes.
 class RawClient {

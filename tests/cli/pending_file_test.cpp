@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 #include <sys/file.h>
 
+#include "cli/bytes_of.hpp"
 #include "cli/scratch_directory.hpp"
 
 namespace iwarp::cli::file_service {
@@ -12,8 +13,6 @@ namespace {
 
 using testing::ElementsAre;
 using testing::IsEmpty;
-
-ConstBytes bytes_of(const std::string& text) { return std::as_bytes(std::span(text)); }
 
 Fd open_directory(const std::filesystem::path& path) {
   return Fd(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));

@@ -7,10 +7,10 @@
 #include <string>
 #include <vector>
 
+#include "cli/bytes_of.hpp"
+
 namespace iwarp::cli::file_service {
 namespace {
-
-ConstBytes bytes_of(const std::string& text) { return std::as_bytes(std::span(text)); }
 
 std::vector<std::byte> encoded(const Request& request) {
   std::vector<std::byte> bytes(kMaxRequest);

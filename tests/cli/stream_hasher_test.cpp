@@ -5,10 +5,10 @@
 #include <string>
 #include <vector>
 
+#include "cli/bytes_of.hpp"
+
 namespace iwarp::cli::file_service {
 namespace {
-
-ConstBytes bytes_of(const std::string& text) { return std::as_bytes(std::span(text)); }
 
 TEST(StreamHasher, GivesThePublishedDigests) {
   StreamHasher empty(HashKind::kSha256);

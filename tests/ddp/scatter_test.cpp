@@ -14,22 +14,22 @@ using test::GuardedMemory;
 using test::Random;
 using Bytes = std::vector<std::byte>;
 
-constexpr ProtectionDomainId kPd{7};
-constexpr std::uint64_t kBase = 0x10000;
+constexpr ProtectionDomainId kScatterPd{7};
+constexpr std::uint64_t kScatterBase = 0x10000;
 
 class Scatter : public testing::Test {
  protected:
-  Scatter() { lkey_ = enable(0, kPd, Rights::kLocalWrite); }
+  Scatter() { lkey_ = enable(0, kScatterPd, Rights::kLocalWrite); }
 
   Stag enable(std::uint32_t slot, ProtectionDomainId pd, Rights rights) {
     return table_.enable(slot, 0,
-                         {memory_.data(), TaggedOffset{kBase}, memory_.size(), pd, rights});
+                         {memory_.data(), TaggedOffset{kScatterBase}, memory_.size(), pd, rights});
   }
-  Sge sge(std::uint64_t at, std::uint32_t length) { return {kBase + at, length, lkey_}; }
+  Sge sge(std::uint64_t at, std::uint32_t length) { return {kScatterBase + at, length, lkey_}; }
   Result<void, Error> put(const std::vector<Sge>& list, std::uint64_t offset, std::size_t size) {
     Bytes data(size);
     for (std::size_t i = 0; i < size; ++i) data[i] = std::byte(i + 1);
-    return scatter(table_, kPd, list, offset, data);
+    return scatter(table_, kScatterPd, list, offset, data);
   }
   // Where octet `n` (from 1) lies; none if it was not placed.
   std::ptrdiff_t where(unsigned n) {
@@ -100,23 +100,23 @@ TEST_F(Scatter, PlacesNothingOfNothing) {
 }
 
 TEST_F(Scatter, StopsAtAnElementWithAWrongKey) {
-  const auto result = put({sge(100, 3), {kBase + 10, 4, Stag{0xDEAD}}, sge(200, 2)}, 0, 9);
+  const auto result = put({sge(100, 3), {kScatterBase + 10, 4, Stag{0xDEAD}}, sge(200, 2)}, 0, 9);
   ASSERT_FALSE(result);
   EXPECT_EQ(result.error(), Error::kInvalidStag);
   EXPECT_EQ(count_written(), 3);  // the element in front was the caller's own
 }
 
 TEST_F(Scatter, NeedsLocalWriteInTheSameDomain) {
-  const Stag read_only = enable(1, kPd, Rights::kRemoteWrite);
-  EXPECT_EQ(put({{kBase, 4, read_only}}, 0, 4).error(), Error::kAccessViolation);
+  const Stag read_only = enable(1, kScatterPd, Rights::kRemoteWrite);
+  EXPECT_EQ(put({{kScatterBase, 4, read_only}}, 0, 4).error(), Error::kAccessViolation);
   const Stag foreign = enable(2, ProtectionDomainId{8}, Rights::kLocalWrite);
-  EXPECT_EQ(put({{kBase, 4, foreign}}, 0, 4).error(), Error::kStagNotAssociated);
+  EXPECT_EQ(put({{kScatterBase, 4, foreign}}, 0, 4).error(), Error::kStagNotAssociated);
   EXPECT_EQ(count_written(), 0);
 }
 
 TEST_F(Scatter, RefusesAnElementOutsideOfItsBuffer) {
   EXPECT_EQ(put({sge(254, 4)}, 0, 4).error(), Error::kBoundsViolation);
-  EXPECT_EQ(put({{kBase - 1, 4, lkey_}}, 0, 4).error(), Error::kBoundsViolation);
+  EXPECT_EQ(put({{kScatterBase - 1, 4, lkey_}}, 0, 4).error(), Error::kBoundsViolation);
   EXPECT_TRUE(put({sge(254, 4)}, 0, 2)) << "only what is placed is checked";
   EXPECT_TRUE(memory_.intact());
 }
@@ -146,7 +146,7 @@ TEST_F(Scatter, OfSlicesEqualsThatOfTheWhole) {
     memory_.fill(std::byte{0});
     for (std::size_t done = 0; done < data.size();) {
       const std::size_t size = std::min<std::size_t>(random.between(1, 40), data.size() - done);
-      ASSERT_TRUE(scatter(table_, kPd, list, done, ConstBytes(data).subspan(done, size)));
+      ASSERT_TRUE(scatter(table_, kScatterPd, list, done, ConstBytes(data).subspan(done, size)));
       done += size;
     }
     Bytes expected(memory_.size());

@@ -3,12 +3,12 @@
 #include <limits>
 #include <vector>
 
+#include "ddp/domain.hpp"
 #include "iwarp/ddp/stag_table.hpp"
 
 namespace iwarp::ddp {
 namespace {
 
-constexpr ProtectionDomainId kPd{3};
 constexpr std::uint64_t kBase = 0x7F0000001000;
 constexpr std::uint64_t kLength = 100;
 constexpr std::uint64_t kTop = std::numeric_limits<std::uint64_t>::max();

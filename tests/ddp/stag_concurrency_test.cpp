@@ -6,6 +6,7 @@
 #include <thread>
 #include <vector>
 
+#include "ddp/domain.hpp"
 #include "iwarp/ddp/memory.hpp"
 #include "iwarp/ddp/stag_table.hpp"
 #include "support/random.hpp"
@@ -16,7 +17,6 @@ namespace {
 
 using test::Random;
 
-constexpr ProtectionDomainId kPd{3};
 constexpr std::uint32_t kUsers = 3;
 constexpr std::uint32_t kShare = 64;  // octets of the buffer that belong to one user
 constexpr std::uint32_t kSlots = 2;

@@ -2,12 +2,11 @@
 
 #include <array>
 
+#include "ddp/domain.hpp"
 #include "iwarp/ddp/stag_table.hpp"
 
 namespace iwarp::ddp {
 namespace {
-
-constexpr ProtectionDomainId kPd{3};
 
 class StagInvalidate : public testing::Test {
  protected:

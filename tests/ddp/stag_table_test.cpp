@@ -7,6 +7,7 @@
 #include <unordered_set>
 #include <vector>
 
+#include "ddp/domain.hpp"
 #include "support/random.hpp"
 
 namespace iwarp::ddp {
@@ -14,7 +15,6 @@ namespace {
 
 using test::Random;
 
-constexpr ProtectionDomainId kPd{3};
 constexpr std::size_t kGenerations = 16;
 
 class StagTableTest : public testing::Test {

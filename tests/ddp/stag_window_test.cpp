@@ -2,6 +2,7 @@
 
 #include <array>
 
+#include "ddp/domain.hpp"
 #include "iwarp/ddp/stag_table.hpp"
 
 /// STags that are set aside first and come into force later, windows on other buffers, and buffers
@@ -9,7 +10,6 @@
 namespace iwarp::ddp {
 namespace {
 
-constexpr ProtectionDomainId kPd{3};
 constexpr StreamId kStream{11};
 
 class StagWindow : public testing::Test {

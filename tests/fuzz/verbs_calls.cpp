@@ -7,7 +7,6 @@ namespace iwarp::fuzz {
 namespace {
 
 using verbs::Access;
-using verbs::Opcode;
 using verbs::SendFlags;
 using verbs::SendWr;
 using verbs::Sge;
@@ -18,7 +17,9 @@ void* pointer(std::uint64_t address) { return reinterpret_cast<void*>(address); 
 
 Stag with_key(Stag stag, std::uint8_t key) { return Stag{(stag.value() & 0xFFFFFF00U) | key}; }
 
-bool is_atomic(Opcode opcode) { return opcode == Opcode::kFetchAdd || opcode == Opcode::kCmpSwap; }
+bool is_atomic(verbs::Opcode opcode) {
+  return opcode == verbs::Opcode::kFetchAdd || opcode == verbs::Opcode::kCmpSwap;
+}
 
 }  // namespace
 
@@ -41,7 +42,7 @@ Sge VerbsWorld::some_sge(Input& input, bool within) {
   return {pointer(from_zero ? at : address(region, at)), length, key};
 }
 
-std::vector<Sge> VerbsWorld::some_sges(Input& input, Opcode opcode, bool in_line) {
+std::vector<Sge> VerbsWorld::some_sges(Input& input, verbs::Opcode opcode, bool in_line) {
   std::vector<Sge> list;
   const std::uint8_t count = input.octet();
   if (is_atomic(opcode) && count < 0xF0) {
@@ -96,7 +97,7 @@ void VerbsWorld::post_send(Input& input) {
   SendWr request;
   const std::uint8_t opcode = input.octet();
   const std::uint8_t flags = input.octet();
-  request.opcode = static_cast<Opcode>(opcode % 12U);  // one more than there are
+  request.opcode = static_cast<verbs::Opcode>(opcode % 12U);  // one more than there are
   request.flags = static_cast<SendFlags>(flags & 0x0FU);
   const auto sges = some_sges(input, request.opcode, has(request.flags, SendFlags::kInline));
   request.sges = sges;
@@ -105,18 +106,19 @@ void VerbsWorld::post_send(Input& input) {
   request.atomic = {.data = opcode, .mask = flags};
   verbs::BindWr bind;
   verbs::RegisterWr registration;
-  if (request.opcode == Opcode::kBindWindow) {
+  if (request.opcode == verbs::Opcode::kBindWindow) {
     bind = some_bind(input);
     request.bind = &bind;
     if ((flags & 0x80U) == 0) request.sges = {};
-  } else if (request.opcode == Opcode::kRegister) {
+  } else if (request.opcode == verbs::Opcode::kRegister) {
     registration = some_registration(input);
     request.registration = &registration;
     if ((flags & 0x80U) == 0) request.sges = {};
-  } else if (request.opcode == Opcode::kInvalidate || request.opcode == Opcode::kSendInvalidate) {
+  } else if (request.opcode == verbs::Opcode::kInvalidate ||
+             request.opcode == verbs::Opcode::kSendInvalidate) {
     request.invalidate_stag = some_stag(input);
-    if (request.opcode == Opcode::kInvalidate) request.sges = {};
-  } else if (request.opcode == Opcode::kImmediate) {
+    if (request.opcode == verbs::Opcode::kInvalidate) request.sges = {};
+  } else if (request.opcode == verbs::Opcode::kImmediate) {
     request.sges = {};
   }
   post(request, 1U + (flags >> 4U) % 4U);

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <gtest/gtest.h>
+
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -10,6 +12,7 @@
 #include "iwarp/base/bytes.hpp"
 #include "iwarp/base/gather_list.hpp"
 #include "iwarp/mpa/deframer.hpp"
+#include "iwarp/mpa/startup_frame.hpp"
 #include "support/random.hpp"
 #include "support/vectors.hpp"
 
@@ -33,6 +36,12 @@ class ExactBuffer {
   std::size_t size_;
   std::unique_ptr<std::byte[]> data_;
 };
+
+inline Bytes encoded(const StartupFrame& frame) {
+  Bytes bytes(frame.size());
+  EXPECT_EQ(frame.encode(bytes).value(), bytes.size());
+  return bytes;
+}
 
 inline Bytes flatten(const GatherList& list) {
   Bytes bytes(list.size());

@@ -20,12 +20,6 @@ StartupFrame good_reply() {
   return reply;
 }
 
-Bytes encoded(const StartupFrame& frame) {
-  Bytes bytes(frame.size());
-  EXPECT_TRUE(frame.encode(bytes));
-  return bytes;
-}
-
 std::size_t feed(Initiator& initiator, const StartupFrame& reply) {
   return initiator.receive(encoded(reply));
 }
@@ -310,15 +304,17 @@ TEST(InitiatorFallback, SpeaksRevision1WithoutEnhancedData) {
 
 // --- The whole grid of states and events ---------------------------------------------------------
 
-constexpr InitiatorState kStates[] = {InitiatorState::kAwaitingReply, InitiatorState::kAccepted,
-                                      InitiatorState::kRejected, InitiatorState::kFailed};
-constexpr InitiatorEvent kEvents[] = {
+constexpr InitiatorState kInitiatorStates[] = {InitiatorState::kAwaitingReply,
+                                               InitiatorState::kAccepted, InitiatorState::kRejected,
+                                               InitiatorState::kFailed};
+constexpr InitiatorEvent kInitiatorEvents[] = {
     InitiatorEvent::kAcceptingReply,   InitiatorEvent::kRejectingReply,
     InitiatorEvent::kInvalidReply,     InitiatorEvent::kUnsuitableReply,
     InitiatorEvent::kConnectionClosed, InitiatorEvent::kTimeout,
     InitiatorEvent::kLocalError};
-static_assert(std::size(kStates) == static_cast<std::size_t>(InitiatorState::kFailed) + 1);
-static_assert(std::size(kEvents) == static_cast<std::size_t>(InitiatorEvent::kLocalError) + 1);
+static_assert(std::size(kInitiatorStates) == static_cast<std::size_t>(InitiatorState::kFailed) + 1);
+static_assert(std::size(kInitiatorEvents) ==
+              static_cast<std::size_t>(InitiatorEvent::kLocalError) + 1);
 
 void cause(Initiator& initiator, InitiatorEvent event) {
   StartupFrame reply = good_reply();
@@ -363,8 +359,8 @@ InitiatorState expected_state(InitiatorState state, InitiatorEvent event) {
 }
 
 TEST(InitiatorGrid, EveryEventInEveryStateLeadsWhereTheRfcSays) {
-  for (InitiatorState state : kStates) {
-    for (InitiatorEvent event : kEvents) {
+  for (InitiatorState state : kInitiatorStates) {
+    for (InitiatorEvent event : kInitiatorEvents) {
       Initiator initiator = initiator_in(state);
       cause(initiator, event);
       EXPECT_EQ(initiator.state(), expected_state(state, event));
@@ -374,7 +370,7 @@ TEST(InitiatorGrid, EveryEventInEveryStateLeadsWhereTheRfcSays) {
 }
 
 TEST(InitiatorGrid, FailureKeepsItsFirstReason) {
-  for (InitiatorEvent event : kEvents) {
+  for (InitiatorEvent event : kInitiatorEvents) {
     Initiator initiator = initiator_in(InitiatorState::kFailed);
     cause(initiator, event);
     EXPECT_EQ(failure_of(initiator).error, Error::kTimeout);

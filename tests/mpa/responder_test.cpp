@@ -14,12 +14,6 @@ StartupFrame peer_to_peer_request() {
   return request;
 }
 
-Bytes encoded(const StartupFrame& frame) {
-  Bytes bytes(frame.size());
-  EXPECT_TRUE(frame.encode(bytes));
-  return bytes;
-}
-
 Responder deciding(const StartupFrame& request) {
   Responder responder;
   const Bytes bytes = encoded(request);
@@ -251,16 +245,17 @@ TEST(Responder, LeavesWhatFollowsTheReplyToTheCaller) {
 
 // --- The whole grid of states and events ---------------------------------------------------------
 
-constexpr ResponderState kStates[] = {ResponderState::kAwaitingRequest, ResponderState::kDeciding,
-                                      ResponderState::kAccepted, ResponderState::kRejected,
-                                      ResponderState::kFailed};
-constexpr ResponderEvent kEvents[] = {
+constexpr ResponderState kResponderStates[] = {ResponderState::kAwaitingRequest,
+                                               ResponderState::kDeciding, ResponderState::kAccepted,
+                                               ResponderState::kRejected, ResponderState::kFailed};
+constexpr ResponderEvent kResponderEvents[] = {
     ResponderEvent::kValidRequest,    ResponderEvent::kInvalidRequest,
     ResponderEvent::kPrematureOctets, ResponderEvent::kAccept,
     ResponderEvent::kReject,          ResponderEvent::kConnectionClosed,
     ResponderEvent::kTimeout,         ResponderEvent::kLocalError};
-static_assert(std::size(kStates) == static_cast<std::size_t>(ResponderState::kFailed) + 1);
-static_assert(std::size(kEvents) == static_cast<std::size_t>(ResponderEvent::kLocalError) + 1);
+static_assert(std::size(kResponderStates) == static_cast<std::size_t>(ResponderState::kFailed) + 1);
+static_assert(std::size(kResponderEvents) ==
+              static_cast<std::size_t>(ResponderEvent::kLocalError) + 1);
 
 void cause(Responder& responder, ResponderEvent event) {
   Bytes request = encoded(peer_to_peer_request());
@@ -313,8 +308,8 @@ bool is_frame(ResponderEvent event) {
 }
 
 TEST(ResponderGrid, EveryEventInEveryStateLeadsWhereTheRfcSays) {
-  for (ResponderState state : kStates) {
-    for (ResponderEvent event : kEvents) {
+  for (ResponderState state : kResponderStates) {
+    for (ResponderEvent event : kResponderEvents) {
       EXPECT_EQ(next_state(state, event), expected_state(state, event));
       Responder responder = responder_in(state);
       cause(responder, event);
@@ -327,7 +322,7 @@ TEST(ResponderGrid, EveryEventInEveryStateLeadsWhereTheRfcSays) {
 }
 
 TEST(ResponderGrid, FailureKeepsItsFirstReason) {
-  for (ResponderEvent event : kEvents) {
+  for (ResponderEvent event : kResponderEvents) {
     Responder responder = responder_in(ResponderState::kFailed);
     cause(responder, event);
     EXPECT_EQ(responder.error(), Error::kTimeout);

@@ -7,12 +7,6 @@
 namespace iwarp::mpa::test {
 namespace {
 
-Bytes encoded(const StartupFrame& frame) {
-  Bytes bytes(frame.size());
-  EXPECT_EQ(frame.encode(bytes).value(), bytes.size());
-  return bytes;
-}
-
 Error error_of(ConstBytes bytes, FrameKind kind) {
   const auto view = StartupFrameView::parse(bytes, kind);
   EXPECT_FALSE(view);

@@ -31,7 +31,7 @@ TEST(RdmapControl, IgnoresItsReservedBits) {
   }
 }
 
-struct Row {
+struct OpcodeRow {
   Opcode opcode;
   BufferModel model;
   std::uint32_t qn;
@@ -41,7 +41,7 @@ struct Row {
 TEST(OpcodeTraits, AreThoseOfRfc5040Figure4AndRfc7306Figure2) {
   constexpr auto kTagged = BufferModel::kTagged;
   constexpr auto kUntagged = BufferModel::kUntagged;
-  constexpr Row kRows[] = {
+  constexpr OpcodeRow kRows[] = {
       {Opcode::kWrite, kTagged, 0, false, false},
       {Opcode::kReadRequest, kUntagged, 1, false, false},
       {Opcode::kReadResponse, kTagged, 0, false, false},
@@ -56,7 +56,7 @@ TEST(OpcodeTraits, AreThoseOfRfc5040Figure4AndRfc7306Figure2) {
       {Opcode::kAtomicResponse, kUntagged, 3, false, false},
   };
   std::set<std::string> names;
-  for (const Row& row : kRows) {
+  for (const OpcodeRow& row : kRows) {
     const OpcodeTraits& actual = traits(row.opcode);
     names.insert(actual.name);
     EXPECT_EQ(actual.model, row.model) << actual.name;

@@ -13,11 +13,11 @@ enum class Answer {
 };
 
 constexpr Answer kBad = Answer::kOpcode;
-struct Row {
+struct GridRow {
   Answer tagged;
   Answer queue[4];
 };
-constexpr Row kGrid[16] = {
+constexpr GridRow kGrid[16] = {
     {Answer::kOk, {kBad, kBad, kBad, kBad}},        // Write
     {kBad, {kBad, Answer::kOk, kBad, kBad}},        // Read Request
     {kBad, {kBad, kBad, kBad, kBad}},               // Read Response, none is due

@@ -3,18 +3,14 @@
 #include <gtest/gtest.h>
 
 #include "support/random.hpp"
+#include "support/segments.hpp"
 #include "support/vectors.hpp"
 
 namespace iwarp::rdmap {
 namespace {
 
 using test::Bytes;
-
-Bytes encoded(const ReadRequest& request) {
-  Bytes bytes(ReadRequest::kSize);
-  request.encode(bytes.data());
-  return bytes;
-}
+using test::encoded;
 
 TEST(ReadRequest, HasTheLayoutOfRfc5040Figure6) {
   const ReadRequest request{Stag{0x01020304}, TaggedOffset{0x1112131415161718}, 0x21222324,

@@ -12,7 +12,7 @@ using test::Ulpdu;
 enum class Kind { kWrite, kSend, kSendInvalidate, kReadRequest };
 constexpr Kind kKinds[] = {Kind::kWrite, Kind::kSend, Kind::kSendInvalidate, Kind::kReadRequest};
 
-const ReadRequest kAsked{Stag{1}, TaggedOffset{2}, 3, Stag{4}, TaggedOffset{5}};
+const ReadRequest kRefused{Stag{1}, TaggedOffset{2}, 3, Stag{4}, TaggedOffset{5}};
 
 Ulpdu ulpdu_of(Kind kind) {
   switch (kind) {
@@ -22,17 +22,17 @@ Ulpdu ulpdu_of(Kind kind) {
     case Kind::kSendInvalidate:
       return segment(test::untagged(Opcode::kSendInvalidate, 1), test::pattern(28));
     case Kind::kReadRequest:
-      return segment(test::untagged(Opcode::kReadRequest, 1), test::encoded(kAsked));
+      return segment(test::untagged(Opcode::kReadRequest, 1), test::encoded(kRefused));
   }
   return {};
 }
 
 // A row of RFC 5040 Figure 10.
-struct Row {
+struct HeaderRow {
   Cause cause;
   bool ddp_header, rdma_header;
 };
-constexpr Row kFigure10[] = {
+constexpr HeaderRow kFigure10[] = {
     {{Layer::kRdmap, 0, 0x00}, false, false},
     {{Layer::kRdmap, 0, 0x55}, false, false},
     {{Layer::kRdmap, 1, 0x00}, true, true},
@@ -47,7 +47,7 @@ constexpr Row kFigure10[] = {
     {{Layer::kDdp, 0, 0x00}, false, false},
 };
 
-void expect_headers(const Terminate& message, const Row& row, Kind kind) {
+void expect_headers(const Terminate& message, const HeaderRow& row, Kind kind) {
   const Ulpdu ulpdu = ulpdu_of(kind);
   EXPECT_EQ(message.cause, row.cause);
   EXPECT_EQ(message.segment_length.has_value(), row.ddp_header);
@@ -60,11 +60,11 @@ void expect_headers(const Terminate& message, const Row& row, Kind kind) {
   }
   // §4.8: the RDMA header is sent back for Read Requests only.
   const bool with_request = row.rdma_header && kind == Kind::kReadRequest;
-  EXPECT_EQ(message.read_request, with_request ? std::optional(kAsked) : std::nullopt);
+  EXPECT_EQ(message.read_request, with_request ? std::optional(kRefused) : std::nullopt);
 }
 
 TEST(TerminateFor, IncludesTheHeadersOfRfc5040Figure10) {
-  for (const Row& row : kFigure10) {
+  for (const HeaderRow& row : kFigure10) {
     for (const Kind kind : kKinds) {
       SCOPED_TRACE(describe(row.cause) + (" of kind " + std::to_string(static_cast<int>(kind))));
       expect_headers(terminate_for(row.cause, ulpdu_of(kind)), row, kind);

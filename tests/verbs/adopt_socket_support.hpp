@@ -8,6 +8,7 @@
 #include <cstring>
 #include <filesystem>
 
+#include "support/octets.hpp"
 #include "verbs/loopback_support.hpp"
 
 /// Sockets that a program hands over after it has used them.
@@ -40,11 +41,7 @@ class SocketIdentity {
   std::filesystem::path link_, inode_;  // "socket:[12345]"
 };
 
-inline Bytes octets(std::string_view text) {
-  Bytes bytes(text.size());
-  std::memcpy(bytes.data(), text.data(), text.size());
-  return bytes;
-}
+using iwarp::test::octets;
 
 inline void send_all(int socket, const Bytes& bytes) {
   ASSERT_EQ(::send(socket, bytes.data(), bytes.size(), MSG_NOSIGNAL),

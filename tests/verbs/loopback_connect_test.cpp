@@ -3,6 +3,7 @@
 #include <boost/asio/io_context.hpp>
 #include <cstring>
 
+#include "support/octets.hpp"
 #include "verbs/loopback_support.hpp"
 
 // Connections as a program sees them: made, refused, rejected, too late, ended.
@@ -11,11 +12,7 @@ namespace {
 
 using testing::HasSubstr;
 
-std::vector<std::byte> octets(const char* text) {
-  std::vector<std::byte> bytes(std::strlen(text));
-  std::memcpy(bytes.data(), text, bytes.size());
-  return bytes;
-}
+using iwarp::test::octets;
 
 Endpoint loopback(std::uint16_t port = 0) {
   return {boost::asio::ip::address_v4::loopback(), port};

@@ -6,7 +6,7 @@
 namespace iwarp::verbs::test {
 namespace {
 
-constexpr std::size_t kSize = 200'000;
+constexpr std::size_t kStreamSize = 200'000;
 
 // ---- Deregistration ----
 
@@ -51,8 +51,8 @@ class Deregistration : public testing::TestWithParam<Role> {
   static constexpr Access kAll = Access::kLocalWrite | Access::kRemoteWrite | Access::kRemoteRead;
 
   LoopbackPair pair{{}, {}, few()};
-  Buffer here{pair.client.pd, kSize, kAll, std::byte{1}};
-  Buffer theirs{pair.server.pd, kSize, kAll, std::byte{2}};
+  Buffer here{pair.client.pd, kStreamSize, kAll, std::byte{1}};
+  Buffer theirs{pair.server.pd, kStreamSize, kAll, std::byte{2}};
   Sge own = here.sge();
   Sge inbox = theirs.sge();
 };
@@ -98,8 +98,8 @@ TEST(Destruction, OfQueuePairsInTheMiddleOfTrafficFromSeveralThreads) {
   constexpr int kRounds = 2 * kEffort;
   for (int round = 0; round < kRounds; ++round) {
     LoopbackHub hub(kPairs);
-    Buffer source(hub.client.pd, kSize, Access::kNone);
-    Buffer target(hub.server.pd, kSize, Access::kLocalWrite | Access::kRemoteWrite);
+    Buffer source(hub.client.pd, kStreamSize, Access::kNone);
+    Buffer target(hub.server.pd, kStreamSize, Access::kLocalWrite | Access::kRemoteWrite);
     const Sge from = source.sge();
     for (QueuePair& qp : hub.client_qps) {
       for (std::uint64_t i = 0; i < 20; ++i) {

@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "iwarp/verbs/verbs.hpp"
+#include "support/octets.hpp"
 #include "verbs/fake_adapter.hpp"
 
 /// The handles of the API over a provider that is no software stack.
@@ -19,11 +20,7 @@ using testing::HasSubstr;
 
 const Endpoint kSomewhere(boost::asio::ip::make_address("192.0.2.1"), 7471);
 
-std::vector<std::byte> octets(std::string_view text) {
-  std::vector<std::byte> result(text.size());
-  std::memcpy(result.data(), text.data(), text.size());
-  return result;
-}
+using iwarp::test::octets;
 
 class Seam : public testing::Test {
  protected:

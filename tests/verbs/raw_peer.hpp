@@ -8,6 +8,9 @@
 
 namespace iwarp::verbs::simtest {
 
+/// Of a segment; verbs::Opcode is that of a work request.
+using WireOpcode = rdmap::Opcode;
+
 using iwarp::test::encoded;
 using iwarp::test::segment;
 using iwarp::test::tagged;

@@ -8,7 +8,6 @@ namespace {
 using iwarp::test::pattern;
 using rdmap::Cause;
 using rdmap::Layer;
-using rdmap::Opcode;
 
 class SecurityBuffer : public testing::Test {
  protected:
@@ -16,16 +15,17 @@ class SecurityBuffer : public testing::Test {
 
   void write(Region& region, std::size_t at, std::size_t length, unsigned seed = 0,
              ddp::Last last = ddp::Last::kYes) {
-    pair.peer.send(segment(tagged(Opcode::kWrite, region.key(), TaggedOffset{region.to(at)}, last),
-                           pattern(length, seed)));
+    pair.peer.send(
+        segment(tagged(WireOpcode::kWrite, region.key(), TaggedOffset{region.to(at)}, last),
+                pattern(length, seed)));
   }
   void read(Region& region, std::uint32_t length) {
     const rdmap::ReadRequest request{Stag{1}, TaggedOffset{0}, length, region.key(),
                                      TaggedOffset{region.to(0)}};
-    pair.peer.send(segment(untagged(Opcode::kReadRequest, ++reads), encoded(request)));
+    pair.peer.send(segment(untagged(WireOpcode::kReadRequest, ++reads), encoded(request)));
   }
   void send_invalidate(Stag stag) {
-    auto header = untagged(Opcode::kSendInvalidate, 1);
+    auto header = untagged(WireOpcode::kSendInvalidate, 1);
     header.rsvd_ulp_word = stag.value();
     pair.peer.send(segment(header));
   }
@@ -63,7 +63,7 @@ TEST_F(SecurityBuffer, CannotBeChangedOnceItsOwnerHasTakenItBackMidway) {
   write(region, 0, kSize / 2, 0, ddp::Last::kNo);
   ASSERT_TRUE(pair.run_until([&] { return region.memory.bytes()[0] != std::byte{0}; }));
   region.mr.reset();
-  pair.peer.send(segment(tagged(Opcode::kWrite, stag, TaggedOffset{region.to(kSize / 2)}),
+  pair.peer.send(segment(tagged(WireOpcode::kWrite, stag, TaggedOffset{region.to(kSize / 2)}),
                          pattern(kSize / 2)));
   expect_terminate({Layer::kDdp, 1, 0x00});
   EXPECT_EQ(region.memory.bytes()[kSize / 2], std::byte{0});
@@ -74,7 +74,7 @@ TEST_F(SecurityBuffer, OpenForWritingOnlyCannotBeRead) {  // §6.3.5
   write(region, 0, kSize);
   read(region, 0);  // the way to learn that all Writes have come stays open
   ASSERT_TRUE(pair.run_until([this] { return pair.peer.came.size() == 1; }));
-  EXPECT_EQ(opcode_of(pair.peer.came[0]), Opcode::kReadResponse);
+  EXPECT_EQ(opcode_of(pair.peer.came[0]), WireOpcode::kReadResponse);
   EXPECT_TRUE(holds(region, pattern(kSize)));
   read(region, 16);
   expect_terminate({Layer::kRdmap, 1, 0x02});
@@ -102,8 +102,9 @@ TEST_F(SecurityBuffer, CannotBeOverrunAtEitherEdge) {  // §6.2.1, §6.3.1
             kSmall, Access::kLocalWrite | Access::kRemoteWrite | Access::kRemoteRead);
         const TaggedOffset to{region.to(0) + static_cast<std::uint64_t>(at)};
         const rdmap::ReadRequest request{Stag{1}, TaggedOffset{0}, length, region.key(), to};
-        other.peer.send(writes ? segment(tagged(Opcode::kWrite, region.key(), to), pattern(length))
-                               : segment(untagged(Opcode::kReadRequest, 1), encoded(request)));
+        other.peer.send(writes
+                            ? segment(tagged(WireOpcode::kWrite, region.key(), to), pattern(length))
+                            : segment(untagged(WireOpcode::kReadRequest, 1), encoded(request)));
         ASSERT_TRUE(other.run_until_closed());
         ASSERT_TRUE(other.peer.terminate()) << at << " " << length;
         EXPECT_EQ(other.peer.terminate()->cause.code, 0x01);

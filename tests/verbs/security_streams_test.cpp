@@ -10,7 +10,6 @@ namespace {
 using iwarp::test::pattern;
 using rdmap::Cause;
 using rdmap::Layer;
-using rdmap::Opcode;
 
 constexpr std::uint16_t kIrd = 2;
 constexpr std::uint32_t kHostileCqDepth = 4;
@@ -74,14 +73,14 @@ class SecurityStreams : public testing::Test {
   void expect_alive() {
     const RecvWr receive{100 + sends, {}};
     ASSERT_TRUE(qp->post_receive({&receive, 1}));
-    friendly.send(segment(untagged(Opcode::kSend, ++sends)));
+    friendly.send(segment(untagged(WireOpcode::kSend, ++sends)));
     ASSERT_TRUE(run_until([&] { return !done.empty() && done.back().wr_id == receive.wr_id; }));
     EXPECT_EQ(done.back().status, Status::kSuccess);
     EXPECT_EQ(qp->state(), QpState::kRts);
   }
   // The friendly peer writes the first octets of `region`, as nobody else could before.
   void expect_writable(Region& region) {
-    friendly.send(segment(tagged(Opcode::kWrite, region.key(), TaggedOffset{region.to(0)}),
+    friendly.send(segment(tagged(WireOpcode::kWrite, region.key(), TaggedOffset{region.to(0)}),
                           pattern(region.memory.size())));
     expect_alive();
     EXPECT_TRUE(std::equal(region.memory.bytes().begin(), region.memory.bytes().end(),
@@ -94,7 +93,7 @@ class SecurityStreams : public testing::Test {
   static Ulpdu read_request(std::uint32_t msn, Region& source, std::uint32_t length) {
     const rdmap::ReadRequest request{Stag{1}, TaggedOffset{0}, length, source.key(),
                                      TaggedOffset{source.to(0)}};
-    return segment(untagged(Opcode::kReadRequest, msn), encoded(request));
+    return segment(untagged(WireOpcode::kReadRequest, msn), encoded(request));
   }
   // The Read Request that the friendly peer has got.
   rdmap::ReadRequest asked() {
@@ -127,7 +126,8 @@ class SecurityStreams : public testing::Test {
 // ---- STags of the other stream (§6.1.1) ----
 
 TEST_F(SecurityStreams, StagOfAnotherDomainCannotBeWritten) {
-  attack(segment(tagged(Opcode::kWrite, theirs.key(), TaggedOffset{theirs.to(0)}), pattern(32, 1)));
+  attack(segment(tagged(WireOpcode::kWrite, theirs.key(), TaggedOffset{theirs.to(0)}),
+                 pattern(32, 1)));
   expect_terminate({Layer::kDdp, 1, 0x02});
   EXPECT_TRUE(untouched(theirs));
   expect_writable(theirs);
@@ -141,7 +141,7 @@ TEST_F(SecurityStreams, StagOfAnotherDomainCannotBeRead) {
 
 TEST_F(SecurityStreams, StagOfAnotherDomainCannotBeInvalidated) {
   post(hostile.end, RecvWr{1, {}});
-  auto header = untagged(Opcode::kSendInvalidate, 1);
+  auto header = untagged(WireOpcode::kSendInvalidate, 1);
   header.rsvd_ulp_word = theirs.key().value();
   attack(segment(header));
   expect_terminate({Layer::kRdmap, 1, 0x09});
@@ -155,12 +155,12 @@ TEST_F(SecurityStreams, SinkOfAReadTakesNoResponseOfAnotherStream) {
   post_read(*qp, theirs);
   post_read(*hostile.end.qp, own_sink);
   ASSERT_TRUE(run_until([this] { return !friendly.came.empty() && !hostile.peer.came.empty(); }));
-  attack(
-      segment(tagged(Opcode::kReadResponse, asked().sink_stag, asked().sink_to), pattern(64, 1)));
+  attack(segment(tagged(WireOpcode::kReadResponse, asked().sink_stag, asked().sink_to),
+                 pattern(64, 1)));
   expect_terminate({Layer::kDdp, 1, 0x00});
   EXPECT_TRUE(untouched(theirs) && untouched(own_sink));
   friendly.send(
-      segment(tagged(Opcode::kReadResponse, asked().sink_stag, asked().sink_to), pattern(64)));
+      segment(tagged(WireOpcode::kReadResponse, asked().sink_stag, asked().sink_to), pattern(64)));
   ASSERT_TRUE(run_until([this] { return done.back().wr_id == 1; }));
   EXPECT_EQ(done.back().status, Status::kSuccess);
   EXPECT_TRUE(
@@ -170,7 +170,7 @@ TEST_F(SecurityStreams, SinkOfAReadTakesNoResponseOfAnotherStream) {
 TEST_F(SecurityStreams, SinkOfAReadTakesNoWrite) {
   post_read(*qp, theirs);
   ASSERT_TRUE(run_until([this] { return !friendly.came.empty(); }));
-  attack(segment(tagged(Opcode::kWrite, asked().sink_stag, asked().sink_to), pattern(64, 1)));
+  attack(segment(tagged(WireOpcode::kWrite, asked().sink_stag, asked().sink_to), pattern(64, 1)));
   expect_terminate({Layer::kDdp, 1, 0x00});
   EXPECT_TRUE(untouched(theirs));
 }
@@ -194,12 +194,12 @@ TEST_F(SecurityStreams, SendsWithoutEndConsumeNoReceiveOfAnotherStream) {
   const RecvWr receives[] = {{1, {}}, {2, {}}, {3, {}}};
   ASSERT_TRUE(qp->post_receive(receives));
   post(hostile.end, RecvWr{1, {}});
-  for (std::uint32_t msn = 1; msn <= 100; ++msn) attack(segment(untagged(Opcode::kSend, msn)));
+  for (std::uint32_t msn = 1; msn <= 100; ++msn) attack(segment(untagged(WireOpcode::kSend, msn)));
   ASSERT_TRUE(run_until_hostile_closed());
   EXPECT_EQ(hostile.peer.terminate()->cause, (Cause{Layer::kDdp, 2, 0x02}));
   EXPECT_TRUE(done.empty());
   for (std::uint32_t msn = 1; msn <= 3; ++msn) {
-    friendly.send(segment(untagged(Opcode::kSend, msn)));
+    friendly.send(segment(untagged(WireOpcode::kSend, msn)));
   }
   ASSERT_TRUE(run_until([this] { return done.size() == 3; }));
   EXPECT_EQ(statuses(done), std::vector<Status>(3, Status::kSuccess));
@@ -209,7 +209,7 @@ TEST_F(SecurityStreams, CompletionQueueThatOverrunsEndsNoStreamOfAnotherQueue) {
   hostile.end.collects = false;
   for (std::uint32_t i = 0; i < 2 * kHostileCqDepth; ++i) post(hostile.end, RecvWr{i, {}});
   for (std::uint32_t msn = 1; msn <= 2 * kHostileCqDepth; ++msn) {
-    attack(segment(untagged(Opcode::kSend, msn)));
+    attack(segment(untagged(WireOpcode::kSend, msn)));
   }
   ASSERT_TRUE(run_until_hostile_closed());
   ASSERT_EQ(hostile.end.host->reports.size(), 1U);
@@ -218,7 +218,7 @@ TEST_F(SecurityStreams, CompletionQueueThatOverrunsEndsNoStreamOfAnotherQueue) {
 }
 
 TEST_F(SecurityStreams, HalfAnFpduOfOneStreamDoesNotHoldUpAnother) {
-  const auto octets = hostile.peer.frame(segment(untagged(Opcode::kSend, 1), pattern(50)));
+  const auto octets = hostile.peer.frame(segment(untagged(WireOpcode::kSend, 1), pattern(50)));
   hostile.peer.send_octets(ConstBytes(octets).first(30));
   run_for(1s);
   EXPECT_EQ(hostile.end.qp->state(), QpState::kRts);

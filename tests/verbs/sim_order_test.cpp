@@ -5,12 +5,10 @@
 namespace iwarp::verbs::simtest {
 namespace {
 
-using rdmap::Opcode;
-
 using Ids = std::vector<std::uint64_t>;
 
-std::vector<Opcode> opcodes(const std::vector<Ulpdu>& ulpdus) {
-  std::vector<Opcode> all;
+std::vector<WireOpcode> opcodes(const std::vector<Ulpdu>& ulpdus) {
+  std::vector<WireOpcode> all;
   for (const Ulpdu& ulpdu : ulpdus) all.push_back(opcode_of(ulpdu));
   return all;
 }
@@ -31,10 +29,10 @@ class Order : public testing::Test {
   void respond(std::size_t n, std::size_t length = 0) {
     std::size_t seen = 0;
     for (const Ulpdu& ulpdu : pair.peer.came) {
-      if (opcode_of(ulpdu) != Opcode::kReadRequest || seen++ != n) continue;
+      if (opcode_of(ulpdu) != WireOpcode::kReadRequest || seen++ != n) continue;
       const auto asked =
           rdmap::ReadRequest::parse(ConstBytes(ulpdu).subspan(ddp::kUntaggedHeaderSize));
-      pair.peer.send(segment(tagged(Opcode::kReadResponse, asked->sink_stag, asked->sink_to),
+      pair.peer.send(segment(tagged(WireOpcode::kReadResponse, asked->sink_stag, asked->sink_to),
                              iwarp::test::pattern(length)));
     }
     pair.run_for(1ms);
@@ -51,11 +49,11 @@ TEST_F(Order, FenceWaitsForReadsBeforeIt) {
   post(pair.end, fenced);
   post(pair.end, send_of(3, {}));
   pair.run_for(1s);
-  EXPECT_EQ(opcodes(pair.peer.came), std::vector{Opcode::kReadRequest});
+  EXPECT_EQ(opcodes(pair.peer.came), std::vector{WireOpcode::kReadRequest});
   EXPECT_TRUE(pair.end.sent.empty());
   respond(0);
   EXPECT_EQ(opcodes(pair.peer.came),
-            (std::vector{Opcode::kReadRequest, Opcode::kSend, Opcode::kSend}));
+            (std::vector{WireOpcode::kReadRequest, WireOpcode::kSend, WireOpcode::kSend}));
   EXPECT_EQ(ids(pair.end.sent), (Ids{1, 2, 3}));
 }
 
@@ -63,7 +61,7 @@ TEST_F(Order, SendBehindAReadLeavesWithoutAFenceButCompletesInOrder) {
   post_read(1);
   post(pair.end, send_of(2, {}));
   pair.run_for(1s);
-  EXPECT_EQ(opcodes(pair.peer.came), (std::vector{Opcode::kReadRequest, Opcode::kSend}));
+  EXPECT_EQ(opcodes(pair.peer.came), (std::vector{WireOpcode::kReadRequest, WireOpcode::kSend}));
   EXPECT_TRUE(pair.end.sent.empty());
   respond(0);
   EXPECT_EQ(ids(pair.end.sent), (Ids{1, 2}));
@@ -73,10 +71,12 @@ TEST_F(Order, ReadBeyondOrdHoldsBackWhatIsBehindIt) {
   for (std::uint64_t i = 1; i <= 3; ++i) post_read(i);
   post(pair.end, send_of(4, {}));
   pair.run_for(1s);
-  EXPECT_EQ(opcodes(pair.peer.came), (std::vector{Opcode::kReadRequest, Opcode::kReadRequest}));
+  EXPECT_EQ(opcodes(pair.peer.came),
+            (std::vector{WireOpcode::kReadRequest, WireOpcode::kReadRequest}));
   respond(0);
-  EXPECT_EQ(opcodes(pair.peer.came), (std::vector{Opcode::kReadRequest, Opcode::kReadRequest,
-                                                  Opcode::kReadRequest, Opcode::kSend}));
+  EXPECT_EQ(opcodes(pair.peer.came),
+            (std::vector{WireOpcode::kReadRequest, WireOpcode::kReadRequest,
+                         WireOpcode::kReadRequest, WireOpcode::kSend}));
   EXPECT_EQ(ids(pair.end.sent), Ids{1});
   respond(1);
   respond(2);
@@ -89,11 +89,11 @@ TEST_F(Order, ReadIsNotDoneBeforeItsLastSegment) {
   const auto asked =
       rdmap::ReadRequest::parse(ConstBytes(pair.peer.came.at(0)).subspan(ddp::kUntaggedHeaderSize));
   pair.peer.send(
-      segment(tagged(Opcode::kReadResponse, asked->sink_stag, TaggedOffset{0}, ddp::Last::kNo),
+      segment(tagged(WireOpcode::kReadResponse, asked->sink_stag, TaggedOffset{0}, ddp::Last::kNo),
               iwarp::test::pattern(12)));
   pair.run_for(1s);
   EXPECT_TRUE(pair.end.sent.empty());
-  pair.peer.send(segment(tagged(Opcode::kReadResponse, asked->sink_stag, TaggedOffset{12}),
+  pair.peer.send(segment(tagged(WireOpcode::kReadResponse, asked->sink_stag, TaggedOffset{12}),
                          iwarp::test::pattern(8)));
   pair.run_for(1s);
   EXPECT_EQ(ids(pair.end.sent), Ids{1});
@@ -103,7 +103,7 @@ TEST_F(Order, ReadIsNotDoneBeforeItsLastSegment) {
 TEST_F(Order, ReadResponseForAnotherSinkPlacesNothing) {
   post_read(1, 20);
   pair.run_for(1ms);
-  pair.peer.send(segment(tagged(Opcode::kReadResponse, sink.key(), TaggedOffset{sink.to(0)}),
+  pair.peer.send(segment(tagged(WireOpcode::kReadResponse, sink.key(), TaggedOffset{sink.to(0)}),
                          iwarp::test::pattern(20)));
   ASSERT_TRUE(pair.run_until_closed());
   pair.turn();
@@ -119,7 +119,7 @@ TEST_F(Order, RequestsAndResponsesTakeTurns) {
   for (std::uint32_t msn = 1; msn <= 3; ++msn) {
     const rdmap::ReadRequest request{Stag{9}, TaggedOffset{0}, 8, readable.key(),
                                      TaggedOffset{readable.to(0)}};
-    pair.peer.send(segment(untagged(Opcode::kReadRequest, msn), encoded(request)));
+    pair.peer.send(segment(untagged(WireOpcode::kReadRequest, msn), encoded(request)));
   }
   pair.peer.turn();
   pair.network.net.advance(1ms);  // all three have arrived before anything is posted

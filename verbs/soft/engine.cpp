@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "soft/socket_token.hpp"
 #include "soft/soft_cq.hpp"
 #include "soft/soft_qp.hpp"
 
@@ -19,10 +20,8 @@ constexpr auto kSeeOff = 5s;
 // How long the end of the program is held up for closing streams.
 constexpr auto kSeeOffAtExit = 2s;
 
-// Tokens: 0 wakes, odd numbers are closing streams, even ones addresses of queue pairs.
-constexpr std::uint64_t kWakeToken = 0;
+// Beside those of queue pairs, which are even, there are those of closing streams.
 bool is_closing(std::uint64_t token) { return token % 2 == 1; }
-std::uint64_t token_of(const SoftQp& qp) { return reinterpret_cast<std::uintptr_t>(&qp); }
 
 std::uint32_t sign_of(const SoftQp& qp) {
   return qp.send_cq().lease_sign() + qp.recv_cq().lease_sign();

@@ -5,17 +5,10 @@
 #include <functional>
 #include <utility>
 
+#include "soft/socket_token.hpp"
 #include "soft/soft_qp.hpp"
 
 namespace iwarp::verbs::soft {
-namespace {
-
-// No socket has this token: QPs use their own address.
-constexpr std::uint64_t kWakeToken = 0;
-
-std::uint64_t token_of(const SoftQp& qp) { return reinterpret_cast<std::uintptr_t>(&qp); }
-
-}  // namespace
 
 SoftCq::SoftCq(std::shared_ptr<Host> host, std::uint32_t depth, std::uint32_t number)
     : host_(std::move(host)), number_(number), ring_(depth) {}

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 enum { SLICE = 50, SEND_PATIENCE = 30000, OTHERS_WAIT = 500 }; /* milliseconds */
-enum { MOST_AT_ONCE = 65536, BACKLOG = 16 };
+enum { MOST_AT_ONCE = 65536, CONTROL_BACKLOG = 16 };
 
 static int64_t now(void) {
   struct timespec time;
@@ -35,7 +35,8 @@ int open_control(struct control* control, const struct sockaddr* address, sockle
       socket(address->sa_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, IPPROTO_TCP);
   if (control->listener < 0) return errno;
   set(control->listener, SOL_SOCKET, SO_REUSEADDR, 1);
-  if (bind(control->listener, address, size) != 0 || listen(control->listener, BACKLOG) != 0) {
+  if (bind(control->listener, address, size) != 0 ||
+      listen(control->listener, CONTROL_BACKLOG) != 0) {
     return errno;
   }
   return 0;

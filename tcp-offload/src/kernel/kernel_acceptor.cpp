@@ -28,7 +28,7 @@ struct KernelAcceptor::State {
 
 namespace {
 
-using StatePtr = std::shared_ptr<KernelAcceptor::State>;
+using AcceptorStatePtr = std::shared_ptr<KernelAcceptor::State>;
 
 enum class Verdict { kTryAgain, kPauseAndReport, kReport };
 
@@ -53,14 +53,14 @@ Verdict judge(int error) {
   }
 }
 
-void wait_for_connection(StatePtr state, ConnectionHandler handler);
+void wait_for_connection(AcceptorStatePtr state, ConnectionHandler handler);
 
 void fail(KernelAcceptor::State& state, ConnectionHandler& handler, std::error_code error) {
   state.pause_first = judge(error.value()) == Verdict::kPauseAndReport;
   handler(error, nullptr);
 }
 
-void accept_one(StatePtr state, ConnectionHandler handler) {
+void accept_one(AcceptorStatePtr state, ConnectionHandler handler) {
   auto socket = accept_socket(state->acceptor.native_handle());
   if (!socket) {
     if (judge(socket.error().value()) != Verdict::kTryAgain) {
@@ -75,7 +75,7 @@ void accept_one(StatePtr state, ConnectionHandler handler) {
   handler({}, std::move(*connection));
 }
 
-void wait_for_connection(StatePtr state, ConnectionHandler handler) {
+void wait_for_connection(AcceptorStatePtr state, ConnectionHandler handler) {
   auto& acceptor = state->acceptor;
   acceptor.async_wait(
       asio::ip::tcp::acceptor::wait_read,
@@ -87,7 +87,7 @@ void wait_for_connection(StatePtr state, ConnectionHandler handler) {
       });
 }
 
-void pause_then_wait(StatePtr state, ConnectionHandler handler) {
+void pause_then_wait(AcceptorStatePtr state, ConnectionHandler handler) {
   state->pause_first = false;
   auto& timer = state->timer;
   timer.expires_after(state->pause);
@@ -102,7 +102,7 @@ void pause_then_wait(StatePtr state, ConnectionHandler handler) {
 
 }  // namespace
 
-KernelAcceptor::KernelAcceptor(StatePtr state)
+KernelAcceptor::KernelAcceptor(AcceptorStatePtr state)
     : state_(std::move(state)), local_(kernel::local_endpoint(state_->acceptor.native_handle())) {}
 
 KernelAcceptor::~KernelAcceptor() {

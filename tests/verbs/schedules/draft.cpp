@@ -6,9 +6,6 @@
 namespace iwarp::verbs::simtest::schedules {
 namespace {
 
-// Around what a message touches there is something that it must not.
-constexpr std::size_t kGap = 5;
-
 // The first octet of a region from `at` on whose address is a multiple of 8.
 std::size_t aligned(Region& region, std::size_t at) { return at + (8 - region.to(at) % 8) % 8; }
 

@@ -4,6 +4,9 @@
 
 namespace iwarp::verbs::simtest::schedules {
 
+/// Around what a message touches there is something that it must not.
+inline constexpr std::size_t kGap = 5;
+
 /// A program in the making.
 class Draft {
  public:

@@ -5,7 +5,6 @@ namespace iwarp::verbs::simtest::schedules {
 namespace {
 
 constexpr Access kRemote = Access::kRemoteWrite | Access::kRemoteRead;
-constexpr std::size_t kGap = 5;
 
 Stag with_key(Stag stag, std::uint8_t key) { return Stag{(stag.value() & 0xFFFFFF00U) | key}; }
 

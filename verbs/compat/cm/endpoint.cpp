@@ -7,7 +7,7 @@
 namespace iwarp::compat {
 namespace {
 
-constexpr int kPatience = 2000;
+constexpr int kResolvePatience = 2000;
 
 // Programs leave it out of the attributes.
 ibv_qp_type type_of(const rdma_addrinfo& at) {
@@ -25,8 +25,8 @@ int prepare_passive(Id& id, const rdma_addrinfo& at, ibv_pd* pd, const ibv_qp_in
 
 int prepare_active(Id& id, const rdma_addrinfo& at, ibv_pd* pd, ibv_qp_init_attr* qp) {
   rdma_cm_id* const shown = &id.shown;
-  if (::rdma_resolve_addr(shown, at.ai_src_addr, at.ai_dst_addr, kPatience) != 0 ||
-      ::rdma_resolve_route(shown, kPatience) != 0) {
+  if (::rdma_resolve_addr(shown, at.ai_src_addr, at.ai_dst_addr, kResolvePatience) != 0 ||
+      ::rdma_resolve_route(shown, kResolvePatience) != 0) {
     return -1;
   }
   if (qp != nullptr) {

@@ -44,6 +44,7 @@ struct Cq {
 
 inline Channel& channel_of(ibv_comp_channel* shown) { return *reinterpret_cast<Channel*>(shown); }
 inline Cq& cq_of(ibv_cq* shown) { return *reinterpret_cast<Cq*>(shown); }
+inline Cq& cq_of(ibv_cq_ex* shown) { return *reinterpret_cast<Cq*>(shown); }
 
 /// Makes a queue; null with errno set on failure.
 Cq* make_cq(ibv_context* context, std::uint32_t depth, void* cq_context, ibv_comp_channel* channel,

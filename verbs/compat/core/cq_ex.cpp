@@ -6,8 +6,6 @@
 namespace iwarp::compat {
 namespace {
 
-Cq& cq_of(ibv_cq_ex* shown) { return *reinterpret_cast<Cq*>(shown); }
-
 void show_current(Cq& cq) {
   cq.shown.extended.wr_id = cq.current().wr_id;
   cq.shown.extended.status = status_of(cq.current().status);

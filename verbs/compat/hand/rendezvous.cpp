@@ -23,7 +23,7 @@ static_assert(kSlots << kIndexBits == kManagedNumbers);
 
 constexpr std::size_t kMostEarly = 1024;
 // A peer's program may take its time between the exchange and its own call.
-constexpr std::chrono::seconds kPatience{30};
+constexpr std::chrono::seconds kMeetingPatience{30};
 
 verbs::Endpoint port_of(const HandEnd& end) {
   ip::address_v6::bytes_type bytes{};
@@ -88,8 +88,8 @@ int Rendezvous::meet(const std::shared_ptr<verbs::provider::Qp>& qp, const Greet
   if (ends.from == ends.to) return EINVAL;
   if (ends.from < ends.to) {
     options.private_data = encode(ends);
-    options.retry_refused = kPatience;
-    options.timeout = kPatience;
+    options.retry_refused = kMeetingPatience;
+    options.timeout = kMeetingPatience;
     options.from = local_part(ends.from);
     const auto started = qp->connect(port_of(ends.to), options);
     return started ? 0 : errno_of(started.error().code);
@@ -101,7 +101,8 @@ int Rendezvous::meet(const std::shared_ptr<verbs::provider::Qp>& qp, const Greet
       return each.greeting.from == ends.to && each.greeting.to == ends.from;
     });
     if (early == early_.end()) {
-      waiting_[ends.from.qp_number] = {qp, ends.to, std::move(options), Clock::now() + kPatience};
+      waiting_[ends.from.qp_number] = {qp, ends.to, std::move(options),
+                                       Clock::now() + kMeetingPatience};
       watch();
       return 0;
     }
@@ -131,7 +132,7 @@ void Rendezvous::arrive(std::unique_ptr<verbs::provider::IncomingConnection> req
     const auto found = waiting_.find(greeting->to.qp_number);
     if (found == waiting_.end() || !(found->second.peer == greeting->from)) {
       if (find_qp(greeting->to.qp_number) == nullptr || early_.size() >= kMostEarly) return;
-      early_.push_back({*greeting, std::move(request), Clock::now() + kPatience});
+      early_.push_back({*greeting, std::move(request), Clock::now() + kMeetingPatience});
       watch();
       return;
     }
