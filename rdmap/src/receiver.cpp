@@ -7,9 +7,9 @@ Receiver::Receiver(const Parts& parts, FirstMessage first, Extensions extensions
       extensions_(extensions),
       first_may_be_rtr_(first == FirstMessage::kMayBeRtrSend) {}
 
-Result<Event, Fault> Receiver::on_ulpdu(ConstBytes ulpdu) {
+Result<Event, Fault> Receiver::on_ulpdu(ConstBytes ulpdu, NoReceive no_receive) {
   if (ended_) return Event{Placed{}};
-  Step step = dispatch(ulpdu);
+  Step step = dispatch(ulpdu, no_receive);
   first_may_be_rtr_ = false;
   if (!step) {
     ended_ = true;
@@ -32,7 +32,7 @@ Fault Receiver::fault(const Refusal& refusal, ConstBytes ulpdu) {
   return result;
 }
 
-Receiver::Step Receiver::dispatch(ConstBytes ulpdu) {
+Receiver::Step Receiver::dispatch(ConstBytes ulpdu, NoReceive no_receive) {
   const auto segment = ddp::parse(ulpdu);
   if (!segment) {
     if (segment.error() == ddp::Error::kTruncatedHeader) {
@@ -41,7 +41,7 @@ Receiver::Step Receiver::dispatch(ConstBytes ulpdu) {
     return failure(Refusal{segment.error()});
   }
   if (const auto* tagged = std::get_if<ddp::TaggedSegment>(&*segment)) return on_tagged(*tagged);
-  return on_untagged(std::get<ddp::UntaggedSegment>(*segment));
+  return on_untagged(std::get<ddp::UntaggedSegment>(*segment), no_receive);
 }
 
 // The refusal of what the control field says about a message, by RFC 5040 §7.2.

@@ -21,7 +21,7 @@ bool Receiver::is_rtr_send(const ddp::UntaggedSegment& segment) const {
          segment.header.last == ddp::Last::kYes;
 }
 
-Receiver::Step Receiver::on_untagged(const ddp::UntaggedSegment& segment) {
+Receiver::Step Receiver::on_untagged(const ddp::UntaggedSegment& segment, NoReceive no_receive) {
   if (const auto refusal = check_untagged(segment)) return failure(*refusal);
   const QueueNumber qn = segment.header.qn;
   if (is_rtr_send(segment)) {
@@ -29,7 +29,11 @@ Receiver::Step Receiver::on_untagged(const ddp::UntaggedSegment& segment) {
     return Event{ReadyToReceive{}};
   }
   if (!queue(qn).open()) {
-    if (const auto error = open_message(segment)) return failure(Refusal{*error});
+    if (const auto error = open_message(segment)) {
+      const bool waits = qn == kSendQueueNumber && no_receive == NoReceive::kWait;
+      if (waits && *error == ddp::Error::kNoBuffer) return Event{AwaitsReceive{}};
+      return failure(Refusal{*error});
+    }
   }
   return place_untagged(segment);
 }

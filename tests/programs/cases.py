@@ -104,15 +104,15 @@ def perftest(program, options="", connect="-R", sizes=None, iterations=1000, **m
                 figure=pattern, unit=unit, label=f"{program} {connect} {options}".strip(), **more)
 
 
-def fio(verb, *, size="64m", **more):
-    """The server takes part without being told the verb; what the client moved is counted."""
+def fio(verb, *, server_verb="", size="64m", **more):
+    """The client says what is done; what it moved is counted."""
     common = "--ioengine=rdma --port={port} --bs=64k --iodepth=8 --size=" + size
     return Case(f"fio --name=client {common} --hostname={{host}} --verb={verb} --rw=write",
-                f"fio --name=server {common} --rw=read",
+                f"fio --name=server {common} --rw=read{server_verb and f' --verb={server_verb}'}",
                 checks=(Shows("client", r"WRITE: bw=.*io=64\.0MiB"), Shows("client", r"err= 0"),
                         Shows("server", r"err= 0"), Never("client", "completion status")),
                 figure=r"WRITE: bw=([\d.]+)([KMG]iB/s)",
-                label=f"fio --ioengine=rdma --verb={verb}", **more)
+                label=f"fio --ioengine=rdma --verb={verb}" + (server_verb and f", {server_verb}"), **more)
 
 
 def qperf(*tests, **more):
@@ -190,6 +190,7 @@ CASES = (
     perftest("ib_atomic_bw", "-q 16", iterations=200),
 
     *(fio(verb, short=verb == "write", asan=True) for verb in ("write", "read", "send")),
+    fio("send", server_verb="recv"),
 
     qperf("rc_bw", "rc_lat", short=True),
     qperf("rc_bi_bw"),

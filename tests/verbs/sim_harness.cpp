@@ -91,6 +91,7 @@ std::shared_ptr<soft::SoftQp> SimEnd::make_qp(const EndOptions& options, std::ui
   init.on_event = [this](const ConnectionEvent& event) { events.push_back(event); };
   init.number = number;
   init.timeouts = options.timeouts;
+  init.receive_wait = options.receive_wait;
   return std::make_shared<soft::SoftQp>(std::move(init));
 }
 

@@ -38,6 +38,8 @@ class SimHost final : public soft::Host {
   void want_write(soft::SoftQp&) override {  // every turn transmits
     if (inside_transmit) std::exchange(inside_transmit, nullptr)();
   }
+  void await_receive(soft::SoftQp&) override {}  // every turn receives
+  void want_read(soft::SoftQp&) override {}
   void stop_lease(soft::SoftCq&) override {}
   void see_off(soft::ClosingStream closing) override;
   void account_tail(std::ptrdiff_t octets) override {
@@ -105,6 +107,7 @@ struct EndOptions {
   std::uint32_t cq_depth = 1024;
   Signaling signaling = Signaling::kPerRequest;
   soft::QpTimeouts timeouts{};
+  std::chrono::milliseconds receive_wait{0};
   std::optional<provider::SrqOptions> srq{};
   bool rfc7306 = true;
   std::uint64_t secret = 1;  ///< STags depend on it.

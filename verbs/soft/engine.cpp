@@ -61,6 +61,7 @@ void Engine::remove(SoftQp& qp) {
   if (at == entries_.end()) return;
   sockets_.remove(at->second.descriptor);
   std::erase(parked_, at->first);
+  std::erase(awaiting_receive_, at->first);
   entries_.erase(at);
   qp.set_leased(false);
 }
@@ -73,6 +74,19 @@ void Engine::want_write(SoftQp& qp) {
   if (at->second.parked && !has_waiter(qp) && qp.polled_each_time()) return;
   sockets_.modify(at->second.descriptor, at->first, {qp.reads() && !at->second.parked, true});
 }
+
+void Engine::await_receive(SoftQp& qp) {
+  {
+    const std::lock_guard lock(mutex_);
+    const Token token = token_of(qp);
+    const bool known = std::ranges::find(awaiting_receive_, token) != awaiting_receive_.end();
+    if (known || !entries_.contains(token)) return;
+    awaiting_receive_.push_back(token);
+  }
+  wake_.raise();
+}
+
+void Engine::want_read(SoftQp& qp) { rearm(token_of(qp)); }
 
 void Engine::rearm(Token token) {
   const std::lock_guard lock(mutex_);
@@ -126,20 +140,20 @@ void Engine::unpark(const std::shared_ptr<SoftQp>& qp) {
 }
 
 void Engine::stop_lease(SoftCq& cq) {
-  for (const auto& qp : parked_qps()) {
+  for (const auto& qp : owners_of(parked_)) {
     if (&qp->send_cq() == &cq || &qp->recv_cq() == &cq) unpark(qp);
   }
 }
 
 // Nobody holds a queue pair of this under the lock: he could be its last owner.
-std::vector<std::shared_ptr<SoftQp>> Engine::parked_qps() {
-  std::vector<std::shared_ptr<SoftQp>> parked;
+std::vector<std::shared_ptr<SoftQp>> Engine::owners_of(const std::vector<Token>& tokens) {
+  std::vector<std::shared_ptr<SoftQp>> owners;
   const std::lock_guard lock(mutex_);
-  parked.reserve(parked_.size());
-  for (const Token token : parked_) {
-    if (auto qp = entries_[token].qp.lock()) parked.push_back(std::move(qp));
+  owners.reserve(tokens.size());
+  for (const Token token : tokens) {
+    if (auto qp = entries_[token].qp.lock()) owners.push_back(std::move(qp));
   }
-  return parked;
+  return owners;
 }
 
 // Whether nobody has polled for it since the last look.
@@ -153,10 +167,26 @@ bool Engine::abandoned(const SoftQp& qp) {
 }
 
 void Engine::tick() {
-  for (const auto& qp : parked_qps()) {
+  for (const auto& qp : owners_of(parked_)) {
     if (!abandoned(*qp)) continue;
     unpark(qp);
     qp->receive();
+  }
+  retry_awaiting();
+}
+
+// A receive may have been posted where nobody knew of the wait: to a shared receive queue.
+void Engine::retry_awaiting() {
+  for (const auto& qp : owners_of(awaiting_receive_)) {
+    qp->receive();
+    if (qp->awaits_receive()) continue;
+    {
+      const std::lock_guard lock(mutex_);
+      std::erase(awaiting_receive_, token_of(*qp));
+    }
+    // It may have begun to wait again meanwhile.
+    if (qp->awaits_receive()) await_receive(*qp);
+    rearm(token_of(*qp));
   }
 }
 
@@ -176,7 +206,7 @@ std::optional<std::chrono::milliseconds> Engine::time_to_wait() {
   const std::lock_guard lock(mutex_);
   std::optional<Clock::time_point> until;
   const auto by = [&](Clock::time_point time) { until = until ? std::min(*until, time) : time; };
-  if (!parked_.empty()) by(next_tick_);
+  if (!parked_.empty() || !awaiting_receive_.empty()) by(next_tick_);
   if (!entries_.empty() || !closing_.empty() || !arriving_.empty()) by(next_deadlines_);
   if (!until) return std::nullopt;
   const auto left = std::chrono::ceil<std::chrono::milliseconds>(*until - Clock::now());

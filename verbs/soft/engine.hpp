@@ -28,6 +28,8 @@ class Engine {
   void add(SoftQp& qp);
   void remove(SoftQp& qp);
   void want_write(SoftQp& qp);
+  void await_receive(SoftQp& qp);
+  void want_read(SoftQp& qp);
   void stop_lease(SoftCq& cq);
   void see_off(ClosingStream closing);
   [[nodiscard]] bool is_own_thread() const {
@@ -58,7 +60,8 @@ class Engine {
   bool leave_to_poller(Token token, Entry& entry, const SoftQp& qp);
   void rearm(Token token);
   void tick();
-  [[nodiscard]] std::vector<std::shared_ptr<SoftQp>> parked_qps();
+  [[nodiscard]] std::vector<std::shared_ptr<SoftQp>> owners_of(const std::vector<Token>& tokens);
+  void retry_awaiting();
   [[nodiscard]] bool abandoned(const SoftQp& qp);
   void look_at_deadlines();
   void unpark(const std::shared_ptr<SoftQp>& qp);
@@ -72,6 +75,7 @@ class Engine {
   std::mutex mutex_;
   std::unordered_map<Token, Entry> entries_;
   std::vector<Token> parked_;
+  std::vector<Token> awaiting_receive_;
   std::vector<ClosingStream> arriving_;
   std::atomic<bool> stopping_{false};
 

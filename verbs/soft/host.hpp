@@ -45,6 +45,11 @@ class Host {
   virtual void remove(SoftQp& qp) = 0;
   /// The socket took less than it was offered: call SoftQp::transmit() when it takes more.
   virtual void want_write(SoftQp& qp) = 0;
+  /// The queue pair does not read, as a message awaits a receive: call SoftQp::receive() about
+  /// every millisecond until it does.
+  virtual void await_receive(SoftQp& qp) = 0;
+  /// It reads again.
+  virtual void want_read(SoftQp& qp) = 0;
   /// A completion queue was armed: no socket behind it may be left to a poller.
   virtual void stop_lease(SoftCq& cq) = 0;
   /// Sees a stream off.

@@ -31,6 +31,7 @@ struct SoftQp::Link {
   rdmap::Receiver receiver;
   std::unique_ptr<std::byte[]> tail;  // a half-received FPDU
   std::size_t tail_size = 0;
+  std::vector<std::byte> waiting;  // a ULPDU that awaits a receive; the tail is what came behind it
   bool first_seen = false;
   std::atomic<bool> discard{false};  // nothing that comes in is looked at any more
   Counter octets_received, fpdus_received, receives, peer_writes, peer_reads, peer_atomics;

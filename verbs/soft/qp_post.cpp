@@ -183,6 +183,10 @@ Result<void, PostError> SoftQp::post_receive(std::span<const RecvWr> requests) {
       ++posted;
     }
   }
+  if (awaits_receive()) {
+    receive();
+    if (!awaits_receive()) init_.host->want_read(*this);
+  }
   if (flushing_receives()) {
     want_flush_.store(true);
     settle();

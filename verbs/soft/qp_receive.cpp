@@ -39,10 +39,10 @@ void SoftQp::flush() {
 
 bool SoftQp::receive() {
   bool drained = false;
-  if (link_.load() != nullptr && reads()) {
+  if (link_.load() != nullptr && !input_ended_.load()) {
     rx_.try_run([&] {
       flush_if_wanted();
-      drained = !reads() || receive_some();
+      drained = !resume() || !reads() || receive_some();
     });
   }
   settle();
@@ -71,25 +71,30 @@ bool SoftQp::receive_some() {
       }
       break;
     }
+    link.octets_received.add(got.data.size());
     if (!restored && have != 0) std::copy_n(link.tail.get(), have, scratch.staging.get());
     restored = true;
-    have = take_in(have, got.data);
+    const MutableBytes left = take_in(have, got.data);
+    if (awaits_receive()) {
+      keep_tail(ConstBytes(scratch.staging.get(), have), left, true);
+      link.stream.consume(got.data.size());
+      return true;
+    }
     // Fewer than there was room for: asking once more would only cost a system call.
     drained = got.data.size() < room.size();
     link.stream.consume(got.data.size());
   }
   const bool progress = link.fpdus_received.value() != whole_before;
-  if (restored) keep_tail(ConstBytes(scratch.staging.get(), have), progress);
+  if (restored) keep_tail(ConstBytes(scratch.staging.get(), have), {}, progress);
   return drained;
 }
 
 // Takes octets that the stream has lent, behind `have` octets of an unfinished FPDU at the start of
-// the staging buffer. Returns how many octets are left there now.
-std::size_t SoftQp::take_in(std::size_t have, MutableBytes data) {
-  Link& link = *link_.load();
+// the staging buffer; of those `have` are left there. Returns what it did not look at: nothing,
+// unless a message awaits a receive.
+MutableBytes SoftQp::take_in(std::size_t& have, MutableBytes data) {
   std::byte* staging = Scratch::of_thread().staging.get();
-  link.octets_received.add(data.size());
-  while (!data.empty()) {
+  while (!data.empty() && !awaits_receive()) {
     // A device lends from its own memory or has filled the place it was offered.
     const std::size_t piece = std::min(data.size(), Scratch::kReadSize);
     if (data.data() != staging + have) std::copy_n(data.data(), piece, staging + have);
@@ -99,10 +104,11 @@ std::size_t SoftQp::take_in(std::size_t have, MutableBytes data) {
     have = all.size() - used;
     if (used != 0) std::memmove(staging, staging + used, have);
   }
-  return have;
+  return data;
 }
 
-// Handles the whole FPDUs at the start of `bytes`; returns how many octets they were.
+// Handles the whole FPDUs at the start of `bytes`, up to one that awaits a receive; returns how
+// many octets they were.
 std::size_t SoftQp::process(MutableBytes bytes) {
   Link& link = *link_.load();
   const std::size_t size = bytes.size();
@@ -118,6 +124,7 @@ std::size_t SoftQp::process(MutableBytes bytes) {
     const auto& fpdu = std::get<mpa::Fpdu>(next);
     on_ulpdu(fpdu.ulpdu);
     bytes = bytes.subspan(fpdu.wire_size);
+    if (awaits_receive()) return size - bytes.size();
   }
   return size;
 }
@@ -127,10 +134,58 @@ void SoftQp::on_ulpdu(ConstBytes ulpdu) {
   link.fpdus_received.add(1);
   const bool first = !std::exchange(link.first_seen, true);
   if (first) hold_.store(false);  // RFC 5044 §7.1.2 rule 4: from here on a responder may send
-  const auto event = link.receiver.on_ulpdu(ulpdu);
+  const bool waits = init_.receive_wait.count() != 0;
+  const auto event =
+      link.receiver.on_ulpdu(ulpdu, waits ? rdmap::NoReceive::kWait : rdmap::NoReceive::kFault);
   if (!event) return on_fault(event.error());
-  on_event(*event);
+  if (std::holds_alternative<rdmap::AwaitsReceive>(*event)) {
+    await_receive(ulpdu);
+  } else {
+    on_event(*event);
+  }
   if (first) on_first_fpdu();
+}
+
+// Stops reading, for a bounded time. TCP makes the peer wait.
+void SoftQp::await_receive(ConstBytes ulpdu) {
+  link_.load()->waiting.assign(ulpdu.begin(), ulpdu.end());
+  receive_deadline_.store((init_.host->now() + init_.receive_wait).time_since_epoch().count());
+  awaits_receive_.store(true);
+  // Whoever posts looks next whether a message waits, and it is offered here next: one of the two
+  // finds the other.
+  if (!offer_awaiting()) init_.host->await_receive(*this);
+}
+
+// Offers the message that waits once more; false if it waits on.
+bool SoftQp::offer_awaiting() {
+  Link& link = *link_.load();
+  const bool late = init_.host->now().time_since_epoch().count() >= receive_deadline_.load();
+  const auto event = link.receiver.on_ulpdu(
+      link.waiting, late ? rdmap::NoReceive::kFault : rdmap::NoReceive::kWait);
+  if (event && std::holds_alternative<rdmap::AwaitsReceive>(*event)) return false;
+  awaits_receive_.store(false);
+  link.waiting.clear();
+  if (event) {
+    on_event(*event);
+  } else {
+    on_fault(event.error());
+  }
+  return true;
+}
+
+// Goes on with what came behind the message that waited; false if one waits.
+bool SoftQp::resume() {
+  if (!awaits_receive()) return true;
+  if (!offer_awaiting()) return false;
+  Link& link = *link_.load();
+  const auto behind = std::move(link.tail);
+  const MutableBytes octets(behind.get(), link.tail_size);
+  init_.host->account_tail(-static_cast<std::ptrdiff_t>(octets.size()));
+  link.tail_size = 0;
+  std::size_t have = 0;
+  const MutableBytes left = take_in(have, octets);
+  keep_tail(ConstBytes(Scratch::of_thread().staging.get(), have), left, true);
+  return !awaits_receive();
 }
 
 void SoftQp::on_first_fpdu() {
@@ -246,17 +301,19 @@ void SoftQp::end_of_input(bool inside_fpdu) {
 }
 
 // Keeps the octets of an unfinished FPDU with the queue pair: the staging buffer is the thread's.
-// Its time runs from its first octet; octets that trickle in do not lengthen it.
-void SoftQp::keep_tail(ConstBytes rest, bool progress) {
+// Its time runs from its first octet; octets that trickle in do not lengthen it. Behind a message
+// that awaits a receive there may be more of them, and there is no hurry.
+void SoftQp::keep_tail(ConstBytes rest, ConstBytes behind, bool progress) {
   Link& link = *link_.load();
-  if (link.discard) rest = {};
+  if (link.discard) rest = behind = {};
+  const std::size_t size = rest.size() + behind.size();
   const bool fresh = progress || link.tail_size == 0;
-  init_.host->account_tail(static_cast<std::ptrdiff_t>(rest.size()) -
+  init_.host->account_tail(static_cast<std::ptrdiff_t>(size) -
                            static_cast<std::ptrdiff_t>(link.tail_size));
-  link.tail.reset(rest.empty() ? nullptr : new std::byte[rest.size()]);
-  link.tail_size = rest.size();
-  std::copy(rest.begin(), rest.end(), link.tail.get());
-  if (rest.empty()) {
+  link.tail.reset(size == 0 ? nullptr : new std::byte[size]);
+  link.tail_size = size;
+  std::copy(behind.begin(), behind.end(), std::copy(rest.begin(), rest.end(), link.tail.get()));
+  if (size == 0 || awaits_receive()) {
     half_fpdu_deadline_.store(0);
   } else if (fresh) {
     half_fpdu_deadline_.store(
@@ -290,7 +347,9 @@ void SoftQp::flush_receives(Status first) {
   };
   if (link != nullptr) {
     link->discard = true;
-    keep_tail({}, false);
+    awaits_receive_.store(false);
+    link->waiting.clear();
+    keep_tail({}, {}, false);
     if (const auto open = link->receiver.abandon()) complete(*open, first);
   }
   if (keeps_receives()) return;

@@ -15,6 +15,7 @@ constexpr std::uint32_t kMaxInline = 4096;
 constexpr std::uint32_t kMaxCqe = SoftCq::kMaxDepth;
 constexpr std::uint32_t kMaxReads = 128;
 constexpr std::uint32_t kMaxObjects = 1U << 20U;
+constexpr std::chrono::milliseconds kMaxReceiveWait{1000};
 
 DeviceAttributes attributes_of(std::string name, const Runtime&) {
   DeviceAttributes a;
@@ -166,6 +167,11 @@ class SoftProvider final : public provider::Provider {
     if (auto text = beyond_limits(init.capacity)) {
       return fail(std::errc::invalid_argument, std::move(*text));
     }
+    if (init.receive_wait.count() < 0 || init.receive_wait > kMaxReceiveWait) {
+      return fail(std::errc::invalid_argument,
+                  "queue pair: receive_wait is " + std::to_string(init.receive_wait.count()) +
+                      " ms; 0 to " + std::to_string(kMaxReceiveWait.count()) + " can be had");
+    }
     own.host = runtime_;
     own.device = &runtime_->device(init.capture);
     own.capture = std::move(init.capture);
@@ -174,6 +180,7 @@ class SoftProvider final : public provider::Provider {
     own.on_event = std::move(init.on_event);
     own.number = init.number != 0 ? init.number : next_qp_.fetch_add(1);
     own.connectionless = init.connectionless;
+    own.receive_wait = init.receive_wait;
     return std::shared_ptr<provider::Qp>(std::make_shared<SoftQp>(std::move(own)));
   }
 

@@ -228,8 +228,9 @@ bool SoftQp::check_deadlines() {
                        "what was posted could not be sent in " + seconds(init_.timeouts.closing)));
     }
   }
+  if (awaits_receive()) receive();
   settle();
-  return deadline_.load() != 0 || half_fpdu_deadline_.load() != 0;
+  return deadline_.load() != 0 || awaits_receive() || half_fpdu_deadline_.load() != 0;
 }
 
 }  // namespace iwarp::verbs::soft

@@ -71,6 +71,7 @@ class SoftQp final : public provider::Qp,
     ConnectionHandler on_event;
     std::uint32_t number = 0;
     bool connectionless = false;
+    std::chrono::milliseconds receive_wait{0};
     QpTimeouts timeouts;
     std::string capture;  ///< Where to record a connection that is accepted; empty: nowhere.
   };
@@ -116,8 +117,10 @@ class SoftQp final : public provider::Qp,
   /// Looks at the time-outs. True while one is running.
   bool check_deadlines();
   [[nodiscard]] int descriptor() const;
-  /// Whether anything can still come in.
-  [[nodiscard]] bool reads() const { return !input_ended_.load(); }
+  /// Whether anything can still come in, now.
+  [[nodiscard]] bool reads() const { return !input_ended_.load() && !awaits_receive(); }
+  /// Whether a message has come that awaits a receive; nothing behind it is read.
+  [[nodiscard]] bool awaits_receive() const { return awaits_receive_.load(); }
   /// Whether the socket took less than it was offered.
   [[nodiscard]] bool blocked() const { return blocked_.load(); }
   [[nodiscard]] SoftCq& send_cq() const { return *init_.send_cq; }
@@ -170,9 +173,12 @@ class SoftQp final : public provider::Qp,
   // qp_receive.cpp: under rx_.
   void flush_if_wanted();
   bool receive_some();
-  std::size_t take_in(std::size_t have, MutableBytes data);
+  MutableBytes take_in(std::size_t& have, MutableBytes data);
   std::size_t process(MutableBytes bytes);
   void on_ulpdu(ConstBytes ulpdu);
+  void await_receive(ConstBytes ulpdu);
+  bool offer_awaiting();
+  bool resume();
   void on_event(const rdmap::Event& event);
   void on_fault(const rdmap::Fault& fault);
   void on_peer_terminate(const rdmap::Terminate& message);
@@ -180,7 +186,7 @@ class SoftQp final : public provider::Qp,
   [[nodiscard]] std::optional<std::uint32_t> named_request(const rdmap::Terminate& message) const;
   void blame_read(std::uint32_t index, Status status);
   void end_of_input(bool inside_fpdu);
-  void keep_tail(ConstBytes rest, bool progress);
+  void keep_tail(ConstBytes rest, ConstBytes behind, bool progress);
   void flush_receives(Status first);
   void complete_receive(const rdmap::SendDelivered& delivered);
 
@@ -242,6 +248,7 @@ class SoftQp final : public provider::Qp,
   std::atomic<bool> hold_{false};  // a responder that has seen no FPDU
   std::atomic<bool> blocked_{false};
   std::atomic<bool> input_ended_{false};
+  std::atomic<bool> awaits_receive_{false};
   std::atomic<bool> ending_{false};         // the program asked for a graceful end
   std::atomic<bool> receives_over_{false};  // what was posted has been flushed
   std::atomic<bool> leased_{false};
@@ -250,7 +257,8 @@ class SoftQp final : public provider::Qp,
   std::atomic<std::size_t> octets_since_drive_{0};
   std::atomic<Clock::rep> deadline_{0};  // 0: none
   std::atomic<Clock::rep> half_fpdu_deadline_{0};
-  std::atomic<std::uint32_t> failed_read_{0};  // index + 1 of the Read that ended the stream
+  std::atomic<Clock::rep> receive_deadline_{0};  // while awaits_receive_
+  std::atomic<std::uint32_t> failed_read_{0};    // index + 1 of the Read that ended the stream
   std::atomic<Status> failed_read_status_{Status::kRemoteAccessError};
   bool failing_ = false;  // a request has failed, and nothing behind it succeeds; under tx_
   std::optional<BadRequest> bad_request_;  // cannot be sent or performed; under tx_

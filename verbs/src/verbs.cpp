@@ -104,9 +104,14 @@ Outcome<QueuePair> ProtectionDomain::create_qp(const CompletionQueue& send_cq,
     if (user) user(event);
   };
   auto srq = options.srq == nullptr ? nullptr : options.srq->core_;
-  auto core = owner_->create_qp(
-      core_, {send_cq.core_, recv_cq.core_, std::move(srq), options.capacity, options.signaling,
-              std::move(on_event), std::move(options.capture)});
+  auto core = owner_->create_qp(core_, {.send_cq = send_cq.core_,
+                                        .recv_cq = recv_cq.core_,
+                                        .srq = std::move(srq),
+                                        .capacity = options.capacity,
+                                        .signaling = options.signaling,
+                                        .on_event = std::move(on_event),
+                                        .capture = std::move(options.capture),
+                                        .receive_wait = options.receive_wait});
   if (!core) return failure(core.error());
   return QueuePair(std::move(*core), std::move(events));
 }

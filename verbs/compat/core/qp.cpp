@@ -7,6 +7,7 @@
 #include "core/errors.hpp"
 #include "core/memory.hpp"
 #include "core/srq.hpp"
+#include "core/stack.hpp"
 #include "hand/rendezvous.hpp"
 
 namespace iwarp::compat {
@@ -66,6 +67,7 @@ std::unique_ptr<Qp> make_qp(ibv_pd* pd, Attributes& attributes, Connects connect
     init.srq = srq_of(attributes.srq).core;
     init.capacity.max_recv_wr = 0;
   }
+  init.receive_wait = receive_wait();
   init.signaling =
       attributes.sq_sig_all != 0 ? verbs::Signaling::kAll : verbs::Signaling::kPerRequest;
   if (connects == Connects::kProgram) init.number = Rendezvous::get().take_number();

@@ -2,6 +2,8 @@
 
 #include <unistd.h>
 
+#include <algorithm>
+#include <charconv>
 #include <cstdlib>
 #include <mutex>
 #include <string_view>
@@ -33,6 +35,17 @@ std::shared_ptr<verbs::provider::Provider> provider() {
 bool shows_as_ib() {
   const char* as = std::getenv("IWARP_DEVICE_AS");
   return as != nullptr && std::string_view(as) == "ib";
+}
+
+std::chrono::milliseconds receive_wait() {
+  constexpr std::chrono::milliseconds kLongest{1000};
+  const char* const chosen = std::getenv("IWARP_RECEIVE_WAIT");
+  if (chosen == nullptr) return kLongest;
+  const std::string_view text(chosen);
+  std::uint32_t wait = 0;
+  const auto parsed = std::from_chars(text.data(), text.data() + text.size(), wait);
+  const bool whole = parsed.ec == std::errc{} && parsed.ptr == text.data() + text.size();
+  return whole ? std::min(kLongest, std::chrono::milliseconds(wait)) : kLongest;
 }
 
 }  // namespace iwarp::compat

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <memory>
 
 #include "iwarp/verbs/provider.hpp"
@@ -14,5 +15,10 @@ std::shared_ptr<verbs::provider::Provider> provider();
 /// What the device calls itself: iWARP, or InfiniBand for programs that refuse anything else
 /// (IWARP_DEVICE_AS=ib).
 bool shows_as_ib();
+
+/// How long a Send waits for a receive (verbs::QpOptions::receive_wait): a second, as programs made
+/// for InfiniBand count on its trying again; IWARP_RECEIVE_WAIT names another number of
+/// milliseconds.
+std::chrono::milliseconds receive_wait();
 
 }  // namespace iwarp::compat

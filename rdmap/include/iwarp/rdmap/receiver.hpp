@@ -47,8 +47,10 @@ struct ReadRequestDelivered {};    ///< It waits in the ResponseQueue.
 struct AtomicRequestDelivered {};  ///< It is done; its response waits in the ResponseQueue.
 struct RequestFinished {};         ///< OutstandingRequests has one less.
 struct ReadyToReceive {};          ///< The peer's RTR indication by a Send (RFC 6581 §9.2).
-using Event = std::variant<Placed, PlacedWrite, SendDelivered, ReadRequestDelivered,
-                           AtomicRequestDelivered, RequestFinished, ReadyToReceive, Terminate>;
+struct AwaitsReceive {};           ///< Nothing was taken: see NoReceive::kWait.
+using Event =
+    std::variant<Placed, PlacedWrite, SendDelivered, ReadRequestDelivered, AtomicRequestDelivered,
+                 RequestFinished, ReadyToReceive, AwaitsReceive, Terminate>;
 
 /// Why the stream failed: the peer, or memory of ours, broke a rule.
 struct Fault {
@@ -59,6 +61,10 @@ struct Fault {
 
 /// Whether the first message may be an RTR indication by an empty Send.
 enum class FirstMessage : bool { kOrdinary, kMayBeRtrSend };
+
+/// What becomes of a Send or an Immediate Data Message for which no receive is posted: a fault (RFC
+/// 5041 §7.1), or AwaitsReceive, after which the same ULPDU is offered again.
+enum class NoReceive : bool { kFault, kWait };
 
 /// The receiving half of an RDMAP Stream: validates and places each DDP Segment, and delivers
 /// messages in order (RFC 5040 §5, §7.2; RFC 7306 §8.2). Atomic Operations are performed here, on
@@ -77,7 +83,7 @@ class Receiver {
   Receiver(const Parts& parts, FirstMessage first, Extensions extensions = Extensions::kRfc7306);
 
   /// Takes one ULPDU that MPA has verified.
-  Result<Event, Fault> on_ulpdu(ConstBytes ulpdu);
+  Result<Event, Fault> on_ulpdu(ConstBytes ulpdu, NoReceive no_receive = NoReceive::kFault);
 
   /// The receive that a half-received Send had taken, if any; the owner gets it back once.
   std::optional<ReceiveBuffer> abandon();
@@ -92,7 +98,7 @@ class Receiver {
     Stag invalidate;
   };
 
-  Step dispatch(ConstBytes ulpdu);
+  Step dispatch(ConstBytes ulpdu, NoReceive no_receive);
   [[nodiscard]] std::optional<Error> check_control(std::uint8_t rsvd_ulp, BufferModel model) const;
 
   Step on_tagged(const ddp::TaggedSegment& segment);
@@ -101,7 +107,7 @@ class Receiver {
   std::optional<Refusal> place_response(const OutstandingRequest& read,
                                         const ddp::TaggedSegment& segment);
 
-  Step on_untagged(const ddp::UntaggedSegment& segment);
+  Step on_untagged(const ddp::UntaggedSegment& segment, NoReceive no_receive);
   std::optional<Refusal> check_untagged(const ddp::UntaggedSegment& segment);
   std::optional<ddp::Error> open_message(const ddp::UntaggedSegment& segment);
   /// The octets that the buffer of a message has; nothing if there is no buffer for it.

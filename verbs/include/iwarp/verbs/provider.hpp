@@ -103,6 +103,7 @@ struct QpInit {
   /// is one, and leave with it or fail (kUnreachable). When the peer ends gracefully the receives
   /// stay posted, until abort() or the end of the queue pair.
   bool connectionless = false;
+  std::chrono::milliseconds receive_wait{0};  ///< As in QpOptions.
 };
 
 /// A queue pair. Destruction flushes without completions and closes the connection.

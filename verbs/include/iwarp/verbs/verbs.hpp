@@ -141,6 +141,11 @@ struct QpOptions {
   Signaling signaling = Signaling::kPerRequest;
   ConnectionHandler on_event{};             ///< Besides the blocking calls; may be empty.
   const SharedReceiveQueue* srq = nullptr;  ///< Of the same PD: receives come from there only.
+  /// How long a Send or an Immediate Data Message that finds no receive may wait for one, up to 1
+  /// s; meanwhile nothing behind it is read. Without one in that time, and by default at once, the
+  /// stream is terminated (RFC 5041 §7.1). It is there for programs made for InfiniBand, whose
+  /// adapters try again.
+  std::chrono::milliseconds receive_wait{0};
   /// A directory in which the connection is recorded for Wireshark, from its start-up on; empty:
   /// nowhere. Where the environment variable IWARP_CAPTURE names a directory, that one takes the
   /// connections of every queue pair instead. A capture that fails is logged and changes nothing
