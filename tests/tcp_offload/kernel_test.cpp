@@ -147,7 +147,7 @@ TEST_F(Kernel, NoDescriptorLeaks) {
 }
 
 #if defined(__SANITIZE_ADDRESS__)
-constexpr bool kSanitizerNeedsDescriptors = true;  // it opens pipes to look at memory
+constexpr bool kSanitizerNeedsDescriptors = true;
 #else
 constexpr bool kSanitizerNeedsDescriptors = false;
 #endif
@@ -168,7 +168,10 @@ class NoDescriptorsLeft {
 };
 
 TEST_F(Kernel, AcceptingWithoutDescriptorsReportsPausesAndRecovers) {
-  if (kSanitizerNeedsDescriptors) GTEST_SKIP();
+  if (kSanitizerNeedsDescriptors) {
+    GTEST_SKIP()
+        << "the sanitizer opens pipes to look at memory, and here there are no descriptors";
+  }
   const auto acceptor = device_.listen(loopback(), 4);
   ASSERT_TRUE(acceptor);
   const Endpoint at = (*acceptor)->local_endpoint();
@@ -196,7 +199,10 @@ TEST_F(Kernel, AcceptingWithoutDescriptorsReportsPausesAndRecovers) {
 }
 
 TEST_F(Kernel, AnAcceptorCanBeClosedDuringItsPause) {
-  if (kSanitizerNeedsDescriptors) GTEST_SKIP();
+  if (kSanitizerNeedsDescriptors) {
+    GTEST_SKIP()
+        << "the sanitizer opens pipes to look at memory, and here there are no descriptors";
+  }
   const auto acceptor = device_.listen(loopback(), 4);
   ASSERT_TRUE(acceptor);
   const Endpoint at = (*acceptor)->local_endpoint();

@@ -71,7 +71,15 @@ void Engine::want_write(SoftQp& qp) {
   const auto at = entries_.find(token_of(qp));
   if (at == entries_.end()) return;
   // A poller comes back by itself; one that sleeps, or that looks at ready sockets only, does not.
-  if (at->second.parked && !has_waiter(qp) && qp.polled_each_time()) return;
+  if (qp.polled_each_time() && !has_waiter(qp)) {
+    if (at->second.parked) return;
+    const bool first = parked_.empty();
+    if (leave_to_poller(at->first, at->second, qp)) {
+      qp.set_leased(true);
+      if (first) wake_.raise();  // the engine looks after it from now on
+      return;
+    }
+  }
   sockets_.modify(at->second.descriptor, at->first, {qp.reads() && !at->second.parked, true});
 }
 
@@ -163,7 +171,15 @@ bool Engine::abandoned(const SoftQp& qp) {
   if (at == entries_.end() || !at->second.parked) return false;
   const std::uint32_t sign = sign_of(qp);
   const bool moved = std::exchange(at->second.seen_sign, sign) != sign;
-  return armed(qp) || !(moved || has_waiter(qp));
+  // One poll may take longer than a tick where there is much to place.
+  return armed(qp) || !(moved || has_waiter(qp) || qp.busy());
+}
+
+bool Engine::tick_is_due(Clock::time_point now) {
+  const std::lock_guard lock(mutex_);
+  if (now < next_tick_) return false;
+  next_tick_ = now + kLeaseTick;
+  return true;
 }
 
 void Engine::tick() {
@@ -229,10 +245,7 @@ void Engine::run() {
     }
     take_in_closing();
     const auto now = Clock::now();
-    if (now >= next_tick_) {
-      next_tick_ = now + kLeaseTick;
-      tick();
-    }
+    if (tick_is_due(now)) tick();
     if (now >= next_deadlines_) {
       next_deadlines_ = now + kDeadlineTick;
       look_at_deadlines();

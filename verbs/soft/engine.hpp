@@ -59,6 +59,7 @@ class Engine {
   void serve(const tcp_offload::Ready& ready);
   bool leave_to_poller(Token token, Entry& entry, const SoftQp& qp);
   void rearm(Token token);
+  [[nodiscard]] bool tick_is_due(Clock::time_point now);
   void tick();
   [[nodiscard]] std::vector<std::shared_ptr<SoftQp>> owners_of(const std::vector<Token>& tokens);
   void retry_awaiting();
@@ -77,12 +78,13 @@ class Engine {
   std::vector<Token> parked_;
   std::vector<Token> awaiting_receive_;
   std::vector<ClosingStream> arriving_;
+  Clock::time_point next_tick_{};
   std::atomic<bool> stopping_{false};
 
   // The engine thread's own.
   std::unordered_map<Token, Closing> closing_;
   Token next_closing_ = 1;
-  Clock::time_point next_tick_{}, next_deadlines_{}, give_up_{};
+  Clock::time_point next_deadlines_{}, give_up_{};
 
   std::once_flag started_;
   std::thread thread_;

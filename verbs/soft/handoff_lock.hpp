@@ -30,6 +30,9 @@ class HandoffLock {
     return true;
   }
 
+  /// Whether somebody is inside, just now.
+  [[nodiscard]] bool held() const { return held_.load(std::memory_order_relaxed); }
+
  private:
   std::atomic<bool> held_{false};
   std::atomic<bool> pending_{false};

@@ -47,6 +47,8 @@ void SoftQp::Link::drop_unsent() {
   unsent_from = 0;
 }
 
+bool SoftQp::Link::at_rtr() const { return fpdus_received.value() == 1 && awaits_rtr(mode); }
+
 void SoftQp::Link::hold(Scratch& scratch) {
   held.push_back({accepted, {}, std::move(scratch.gather), std::move(scratch.pins)});
   scratch.renew();

@@ -43,6 +43,8 @@ struct SoftQp::Link {
   std::uint64_t accepted = 0;  // octets that the stream has taken
   Counter octets_sent, fpdus_sent, sends, writes, reads_done, immediates, atomics;
 
+  /// Whether what has just come in is the peer's RTR indication: no operation of its program.
+  [[nodiscard]] bool at_rtr() const;
   [[nodiscard]] std::size_t unsent_size() const { return unsent.size() - unsent_from; }
   void drop_unsent();
   /// Keeps what was just sent until the device has released it.

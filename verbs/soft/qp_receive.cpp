@@ -203,9 +203,9 @@ void SoftQp::on_event(const rdmap::Event& event) {
   if (const auto* delivered = std::get_if<rdmap::SendDelivered>(&event)) {
     complete_receive(*delivered);
   } else if (std::holds_alternative<rdmap::PlacedWrite>(event)) {
-    link.peer_writes.add(1);
+    if (!link.at_rtr()) link.peer_writes.add(1);
   } else if (std::holds_alternative<rdmap::ReadRequestDelivered>(event)) {
-    link.peer_reads.add(1);
+    if (!link.at_rtr()) link.peer_reads.add(1);
     want_transmit_.store(true);
   } else if (std::holds_alternative<rdmap::AtomicRequestDelivered>(event)) {
     link.peer_atomics.add(1);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "iwarp/base/gather_list.hpp"
@@ -32,10 +33,14 @@ struct Scratch {
     pins.reserve(kMaxPieces);
   }
 
-  /// The calling thread's own.
+  /// The calling thread's own. Functions that run at the end of the process find one, too, when the
+  /// thread's objects have gone: that one stays.
   static Scratch& of_thread() {
-    thread_local Scratch scratch;
-    return scratch;
+    if (current == nullptr) {
+      thread_local const Owner owner;
+      if (current == nullptr) current = new Scratch;
+    }
+    return *current;
   }
 
   void clear() {
@@ -55,6 +60,15 @@ struct Scratch {
   std::vector<ddp::StagTable::Pin> pins;  // memory that the gather list refers to
   rdmap::Transmitter::Cursor before;      // where the stream stood before the batch
   mpa::Framer framer_before{mpa::Crc::kOn, mpa::Markers::kOff};
+
+ private:
+  struct Owner {
+    Owner() { current = new Scratch; }
+    ~Owner() { delete std::exchange(current, nullptr); }
+    Owner(const Owner&) = delete;
+    Owner& operator=(const Owner&) = delete;
+  };
+  static inline thread_local Scratch* current = nullptr;
 };
 
 }  // namespace iwarp::verbs::soft

@@ -129,6 +129,8 @@ class SoftQp final : public provider::Qp,
   [[nodiscard]] bool polled_each_time() const {
     return init_.send_cq->polls_all() && init_.recv_cq->polls_all();
   }
+  /// Whether a thread is inside one of the halves.
+  [[nodiscard]] bool busy() const { return rx_.held() || tx_.held(); }
   /// Whether a poller has the socket; the engine says so.
   void set_leased(bool leased) { leased_.store(leased); }
   [[nodiscard]] bool leased() const { return leased_.load(); }

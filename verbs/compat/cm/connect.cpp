@@ -140,10 +140,10 @@ int reject(Id& id, const void* data, std::uint8_t size) {
 }
 
 template <typename Act>
-int attempt(Act act) {
+int attempt(rdma_cm_id* id, Act act) {
   return guarded(
-      [&act] {
-        const int error = act();
+      [&] {
+        const int error = id_of(id).origin.inherited() ? ENODEV : act();
         return error == 0 ? 0 : fail_minus(error);
       },
       fail_minus);
@@ -172,25 +172,25 @@ void announce(Id& listener, std::unique_ptr<verbs::provider::IncomingConnection>
 using namespace iwarp::compat;
 
 int rdma_connect(rdma_cm_id* id, rdma_conn_param* parameters) {
-  if (attempt([&] { return connect(id_of(id), parameters); }) != 0) return -1;
+  if (attempt(id, [&] { return connect(id_of(id), parameters); }) != 0) return -1;
   return id_of(id).complete();
 }
 
 int rdma_listen(rdma_cm_id* id, int backlog) {
-  return attempt([&] { return listen(id_of(id), backlog); });
+  return attempt(id, [&] { return listen(id_of(id), backlog); });
 }
 
 int rdma_accept(rdma_cm_id* id, rdma_conn_param* parameters) {
-  if (attempt([&] { return accept(id_of(id), parameters); }) != 0) return -1;
+  if (attempt(id, [&] { return accept(id_of(id), parameters); }) != 0) return -1;
   return id_of(id).complete();
 }
 
 int rdma_reject(rdma_cm_id* id, const void* data, std::uint8_t size) {
-  return attempt([&] { return reject(id_of(id), data, size); });
+  return attempt(id, [&] { return reject(id_of(id), data, size); });
 }
 
 int rdma_disconnect(rdma_cm_id* id) {
-  if (attempt([&] { return disconnect(id_of(id)); }) != 0) return -1;
+  if (attempt(id, [&] { return disconnect(id_of(id)); }) != 0) return -1;
   return id_of(id).complete();
 }
 

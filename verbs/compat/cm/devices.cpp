@@ -6,6 +6,7 @@
 #include <memory>
 #include <mutex>
 
+#include "core/context.hpp"
 #include "core/device.hpp"
 #include "core/errors.hpp"
 
@@ -17,6 +18,7 @@ CmDevice open_once(Device& device) {
   static auto* const opened = new std::map<Device*, CmDevice>;
   const std::lock_guard lock(mutex);
   CmDevice& known = (*opened)[&device];
+  if (known.context != nullptr && inherited(known.context)) known = {};  // the parent's
   if (known.context == nullptr) known.context = ::ibv_open_device(&device.shown);
   if (known.context != nullptr && known.pd == nullptr) known.pd = ::ibv_alloc_pd(known.context);
   return known;

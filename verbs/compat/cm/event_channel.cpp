@@ -3,11 +3,35 @@
 #include <algorithm>
 #include <array>
 #include <climits>
+#include <unordered_set>
 
 #include "cm/id.hpp"
 #include "core/errors.hpp"
 
 namespace iwarp::compat {
+namespace {
+
+// What programs have been given and have not acknowledged. Never destroyed: programs may end with
+// some.
+struct Given {
+  std::mutex mutex;
+  std::unordered_set<const rdma_cm_event*> events;
+
+  static Given& get() {
+    static auto* const given = new Given;
+    return *given;
+  }
+  void add(const rdma_cm_event* event) {
+    const std::lock_guard lock(mutex);
+    events.insert(event);
+  }
+  bool remove(const rdma_cm_event* event) {
+    const std::lock_guard lock(mutex);
+    return events.erase(event) != 0;
+  }
+};
+
+}  // namespace
 
 void CmEvent::put_parameters(const verbs::ConnectionInfo& info) {
   private_data = info.private_data;
@@ -60,20 +84,28 @@ rdma_event_channel* rdma_create_event_channel() {
                  [](int error) -> rdma_event_channel* { return fail_null(error); });
 }
 
-void rdma_destroy_event_channel(rdma_event_channel* channel) { delete &channel_of(channel); }
+void rdma_destroy_event_channel(rdma_event_channel* channel) {
+  if (!channel_of(channel).origin.inherited()) delete &channel_of(channel);
+}
 
 // A cancellation point: nothing that must be undone is held while it waits.
 int rdma_get_cm_event(rdma_event_channel* channel, rdma_cm_event** event) {
   if (channel == nullptr || event == nullptr) return fail_minus(EINVAL);
+  if (channel_of(channel).origin.inherited()) return fail_minus(ENODEV);
   std::unique_ptr<CmEvent> taken;
   if (const int error = channel_of(channel).take(taken)) return fail_minus(error);
-  taken->counted_by->give_event();
-  *event = &taken.release()->shown;
-  return 0;
+  return guarded(
+      [&] {
+        Given::get().add(&taken->shown);
+        taken->counted_by->give_event();
+        *event = &taken.release()->shown;
+        return 0;
+      },
+      fail_minus);
 }
 
 int rdma_ack_cm_event(rdma_cm_event* event) {
-  if (event == nullptr) return fail_minus(EINVAL);
+  if (!Given::get().remove(event)) return fail_minus(EINVAL);  // not an event, or no more
   const std::unique_ptr<CmEvent> whole(reinterpret_cast<CmEvent*>(event));
   whole->counted_by->acknowledge_event();
   return 0;

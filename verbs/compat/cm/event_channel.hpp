@@ -10,6 +10,7 @@
 
 #include "core/event_fd.hpp"
 #include "iwarp/verbs/connection.hpp"
+#include "process.hpp"
 
 namespace iwarp::compat {
 
@@ -42,6 +43,7 @@ class EventChannel {
   std::vector<std::unique_ptr<CmEvent>> withdraw(const rdma_cm_id* id);
 
   rdma_event_channel shown{};
+  const Origin origin;
 
  private:
   EventFd ready_;

@@ -56,6 +56,7 @@ bool provide_cqs(Id& id, Attributes& attributes) {
 template <typename Attributes, typename Make>
 int make_qp(Id& id, Attributes& attributes, Make make) {
   rdma_cm_id& shown = id.shown;
+  if (id.origin.inherited()) return fail_minus(ENODEV);
   if (shown.verbs == nullptr) return fail_minus(EINVAL);
   if (shown.qp != nullptr) return fail_minus(EINVAL);
   if (attributes.srq == nullptr) attributes.srq = shown.srq;
@@ -107,7 +108,7 @@ int rdma_create_qp_ex(rdma_cm_id* shown, ibv_qp_init_attr_ex* attributes) {
 }
 
 void rdma_destroy_qp(rdma_cm_id* shown) {
-  if (shown->qp == nullptr) return;
+  if (shown->qp == nullptr || id_of(shown).origin.inherited()) return;
   ::ibv_destroy_qp(shown->qp);
   shown->qp = nullptr;
   if (id_of(shown).own_cqs) destroy_cqs(*shown);

@@ -29,6 +29,12 @@ Context::Context(Device& device, std::shared_ptr<verbs::provider::Provider> with
 
 Context::~Context() { ::pthread_mutex_destroy(&extended.context.mutex); }
 
+ContextUse::ContextUse(ibv_context* shown) : context_(&context_of(shown)) { context_->hold(); }
+
+ContextUse::~ContextUse() {
+  if (context_ != nullptr) context_->let_go();
+}
+
 Context& context_of(ibv_context* shown) {
   return *reinterpret_cast<Context*>(verbs_get_ctx(shown));
 }
@@ -67,11 +73,12 @@ ibv_context* ibv_open_device(ibv_device* device) {
 }
 
 int ibv_close_device(ibv_context* context) {
-  delete &context_of(context);
+  if (!inherited(context)) context_of(context).let_go();
   return 0;
 }
 
 int ibv_get_async_event(ibv_context* context, ibv_async_event* event) {
+  if (inherited(context)) return fail_minus(ENODEV);
   const int error = context_of(context).async.take(*event);
   return error == 0 ? 0 : fail_minus(error);
 }

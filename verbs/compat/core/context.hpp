@@ -2,12 +2,15 @@
 
 #include <infiniband/verbs.h>
 
+#include <atomic>
 #include <memory>
+#include <utility>
 
 #include "core/async.hpp"
 #include "core/device.hpp"
 #include "core/uses.hpp"
 #include "iwarp/verbs/provider.hpp"
+#include "process.hpp"
 
 namespace iwarp::compat {
 
@@ -17,17 +20,46 @@ struct Context {
   verbs_context extended{};
   std::shared_ptr<verbs::provider::Provider> provider;
   AsyncQueue async;
+  Origin origin;
 
   Context(Device& device, std::shared_ptr<verbs::provider::Provider> with);
-  ~Context();
+  void hold() { ++owners_; }
+  void let_go() {
+    if (--owners_ == 0) delete this;
+  }
   Context(const Context&) = delete;
   Context& operator=(const Context&) = delete;
 
   [[nodiscard]] ibv_context* shown() { return &extended.context; }
   [[nodiscard]] Device& device() const { return device_of(extended.context.device); }
+
+ private:
+  ~Context();
+  std::atomic<unsigned> owners_{1};  // the program, and what was made of it
 };
 
 Context& context_of(ibv_context* shown);
+
+/// Whether what was made of this context belongs to the process that this one was forked from. Its
+/// calls fail with ENODEV, and nothing is given back: that is its owner's to do.
+inline bool inherited(ibv_context* shown) { return context_of(shown).origin.inherited(); }
+
+/// Keeps a context from going while something that was made of it is there, whatever
+/// ibv_close_device() says.
+class ContextUse {
+ public:
+  ContextUse() = default;
+  explicit ContextUse(ibv_context* shown);
+  ContextUse(ContextUse&& other) noexcept : context_(std::exchange(other.context_, nullptr)) {}
+  ContextUse& operator=(ContextUse&& other) noexcept {
+    std::swap(context_, other.context_);
+    return *this;
+  }
+  ~ContextUse();
+
+ private:
+  Context* context_ = nullptr;
+};
 
 /// The functions that the header's inline ones call through the context.
 void fill_operations(verbs_context& verbs);

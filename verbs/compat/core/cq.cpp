@@ -8,7 +8,6 @@
 #include <climits>
 
 #include "core/completion.hpp"
-#include "core/context.hpp"
 #include "core/errors.hpp"
 
 namespace iwarp::compat {
@@ -52,7 +51,8 @@ void wait_for_acknowledgements(Cq& cq) {
       const std::lock_guard lock(cq.mutex);
       given = cq.events_given;
     }
-    if (shown.comp_events_completed == given) break;
+    // A program may have acknowledged more than it was given.
+    if (static_cast<std::int32_t>(shown.comp_events_completed - given) >= 0) break;
     ::pthread_cond_wait(&shown.cond, &shown.mutex);
   }
   ::pthread_mutex_unlock(&shown.mutex);
@@ -68,6 +68,7 @@ Cq* make_cq(ibv_context* context, std::uint32_t depth, void* cq_context, ibv_com
   if (!made) return fail_null(errno_of(made.error().code));
   cq->core = std::move(*made);
   ibv_cq& shown = cq->shown.plain;
+  cq->context = ContextUse(context);
   shown.context = context;
   shown.cq_context = cq_context;
   shown.cqe = static_cast<int>(cq->core->capacity());
@@ -83,7 +84,7 @@ Cq* make_cq(ibv_context* context, std::uint32_t depth, void* cq_context, ibv_com
 }
 
 int poll_cq(ibv_cq* cq, int count, ibv_wc* into) {
-  if (count < 0) return -1;
+  if (count < 0 || inherited(cq->context)) return -1;
   std::array<verbs::Completion, 32> batch;
   const auto most = std::min(static_cast<std::size_t>(count), batch.size());
   const std::size_t got = cq_of(cq).core->poll({batch.data(), most});
@@ -92,6 +93,7 @@ int poll_cq(ibv_cq* cq, int count, ibv_wc* into) {
 }
 
 int req_notify_cq(ibv_cq* cq, int solicited_only) {
+  if (inherited(cq->context)) return ENODEV;
   cq_of(cq).core->arm(solicited_only != 0 ? verbs::provider::Arm::kSolicited
                                           : verbs::provider::Arm::kAny);
   return 0;
@@ -104,7 +106,9 @@ using namespace iwarp::compat;
 ibv_comp_channel* ibv_create_comp_channel(ibv_context* context) {
   return guarded(
       [context]() -> ibv_comp_channel* {
+        if (inherited(context)) return fail_null(ENODEV);
         auto channel = std::make_unique<Channel>();
+        channel->context = ContextUse(context);
         channel->shown.context = context;
         channel->shown.fd = ::epoll_create1(EPOLL_CLOEXEC);
         if (channel->shown.fd < 0) return nullptr;
@@ -114,6 +118,7 @@ ibv_comp_channel* ibv_create_comp_channel(ibv_context* context) {
 }
 
 int ibv_destroy_comp_channel(ibv_comp_channel* channel) {
+  if (inherited(channel->context)) return 0;
   if (!channel_of(channel).uses.close()) return EBUSY;
   ::close(channel->fd);
   delete &channel_of(channel);
@@ -122,6 +127,7 @@ int ibv_destroy_comp_channel(ibv_comp_channel* channel) {
 
 ibv_cq* ibv_create_cq(ibv_context* context, int depth, void* cq_context, ibv_comp_channel* channel,
                       int vector) {
+  if (inherited(context)) return fail_null(ENODEV);
   if (depth < 1) return fail_null(EINVAL);
   return guarded(
       [&]() -> ibv_cq* {
@@ -132,6 +138,7 @@ ibv_cq* ibv_create_cq(ibv_context* context, int depth, void* cq_context, ibv_com
 }
 
 int ibv_resize_cq(ibv_cq* cq, int depth) {
+  if (inherited(cq->context)) return ENODEV;
   if (depth < 1) return EINVAL;
   return guarded_errno([&] {
     const auto done = cq_of(cq).core->resize(static_cast<std::uint32_t>(depth));
@@ -142,6 +149,7 @@ int ibv_resize_cq(ibv_cq* cq, int depth) {
 }
 
 int ibv_destroy_cq(ibv_cq* shown) {
+  if (inherited(shown->context)) return 0;
   Cq& cq = cq_of(shown);
   if (!cq.uses.close()) return EBUSY;
   unwatch(cq);
@@ -154,6 +162,7 @@ int ibv_destroy_cq(ibv_cq* shown) {
 
 // A cancellation point, so no exception specification and no destructor is between it and its wait.
 int ibv_get_cq_event(ibv_comp_channel* channel, ibv_cq** cq, void** cq_context) {
+  if (inherited(channel->context)) return fail_minus(ENODEV);
   Cq* from = nullptr;
   if (const int error = take_event(*channel, from)) return fail_minus(error);
   *cq = &from->shown.plain;

@@ -8,6 +8,7 @@
 #include <mutex>
 
 #include "core/async.hpp"
+#include "core/context.hpp"
 #include "core/uses.hpp"
 #include "iwarp/verbs/provider.hpp"
 
@@ -18,6 +19,7 @@ namespace iwarp::compat {
 /// one of them has an event.
 struct Channel {
   ibv_comp_channel shown{};
+  ContextUse context;
   Uses uses;
 };
 
@@ -27,6 +29,7 @@ struct Cq {
     ibv_cq_ex extended;
     ibv_cq plain;
   } shown{};
+  ContextUse context;
   std::shared_ptr<verbs::provider::Cq> core;
   Uses uses;
   Use channel;

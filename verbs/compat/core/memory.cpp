@@ -1,6 +1,5 @@
 #include "core/memory.hpp"
 
-#include "core/context.hpp"
 #include "core/errors.hpp"
 #include "exports.hpp"
 
@@ -17,6 +16,7 @@ MutableBytes bytes_at(void* address, std::size_t length) {
 // flags.
 ibv_mr* register_region(ibv_pd* pd, void* address, std::size_t length, std::uint64_t iova,
                         unsigned flags) {
+  if (inherited(pd->context)) return fail_null(ENODEV);
   const auto access = access_of(flags);
   if (!access) return fail_null(EINVAL);
   auto mr = std::make_unique<Mr>();
@@ -43,6 +43,7 @@ ibv_mr* register_guarded(ibv_pd* pd, void* address, std::size_t length, std::uin
 }
 
 int reregister(Mr& mr, int what, ibv_pd* pd, void* address, std::size_t length, int flags) {
+  if (inherited(mr.shown.context)) return ENODEV;
   constexpr int kKnown = IBV_REREG_MR_FLAGS_SUPPORTED;
   if (what == 0 || (what & ~kKnown) != 0) return EINVAL;
   const bool moves = (what & IBV_REREG_MR_CHANGE_TRANSLATION) != 0;
@@ -95,6 +96,7 @@ std::optional<Access> access_of(unsigned flags) {
 ibv_mw* alloc_mw(ibv_pd* pd, ibv_mw_type type) {
   return guarded(
       [&]() -> ibv_mw* {
+        if (inherited(pd->context)) return fail_null(ENODEV);
         if (type != IBV_MW_TYPE_1 && type != IBV_MW_TYPE_2) return fail_null(EINVAL);
         auto mw = std::make_unique<Mw>();
         mw->pd = Use(pd_of(pd).uses);
@@ -111,7 +113,7 @@ ibv_mw* alloc_mw(ibv_pd* pd, ibv_mw_type type) {
 }
 
 int dealloc_mw(ibv_mw* mw) {
-  delete reinterpret_cast<Mw*>(mw);
+  if (!inherited(mw->context)) delete reinterpret_cast<Mw*>(mw);
   return 0;
 }
 
@@ -122,7 +124,9 @@ using namespace iwarp::compat;
 ibv_pd* ibv_alloc_pd(ibv_context* context) {
   return guarded(
       [context]() -> ibv_pd* {
+        if (inherited(context)) return fail_null(ENODEV);
         auto pd = std::make_unique<Pd>();
+        pd->context = ContextUse(context);
         auto made = context_of(context).provider->alloc_pd();
         if (!made) return fail_null(errno_of(made.error().code));
         pd->core = std::move(*made);
@@ -133,6 +137,7 @@ ibv_pd* ibv_alloc_pd(ibv_context* context) {
 }
 
 int ibv_dealloc_pd(ibv_pd* pd) {
+  if (inherited(pd->context)) return 0;
   if (!pd_of(pd).uses.close()) return EBUSY;
   delete &pd_of(pd);
   return 0;
@@ -167,7 +172,7 @@ int ibv_rereg_mr(ibv_mr* mr, int what, ibv_pd* pd, void* address, std::size_t le
 }
 
 int ibv_dereg_mr(ibv_mr* mr) {
-  delete reinterpret_cast<Mr*>(mr);
+  if (!inherited(mr->context)) delete reinterpret_cast<Mr*>(mr);
   return 0;
 }
 

@@ -5,6 +5,7 @@
 #include <memory>
 #include <vector>
 
+#include "core/context.hpp"
 #include "core/uses.hpp"
 #include "iwarp/verbs/provider.hpp"
 
@@ -13,6 +14,7 @@ namespace iwarp::compat {
 
 struct Pd {
   ibv_pd shown{};
+  ContextUse context;
   std::shared_ptr<verbs::provider::Pd> core;
   Uses uses;
 };

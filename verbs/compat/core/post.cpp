@@ -3,6 +3,7 @@
 #include <cerrno>
 
 #include "core/completion.hpp"
+#include "core/context.hpp"
 #include "core/errors.hpp"
 #include "core/memory.hpp"
 #include "core/qp.hpp"
@@ -150,13 +151,18 @@ template int post_receives(verbs::provider::Srq&, ibv_recv_wr*, ibv_recv_wr**);
 template int post_receives(verbs::provider::Qp&, ibv_recv_wr*, ibv_recv_wr**);
 
 int post_recv(ibv_qp* qp, ibv_recv_wr* requests, ibv_recv_wr** bad) {
+  if (inherited(qp->context)) {
+    *bad = requests;
+    return ENODEV;
+  }
   return post_receives(*qp_of(qp).core, requests, bad);
 }
 
 int post_send(ibv_qp* qp, ibv_send_wr* requests, ibv_send_wr** bad) {
-  if (qp_of(qp).by_hand && qp->state < IBV_QPS_RTS) {
+  const bool foreign = inherited(qp->context);
+  if (foreign || (qp_of(qp).by_hand && qp->state < IBV_QPS_RTS)) {
     *bad = requests;
-    return EINVAL;
+    return foreign ? ENODEV : EINVAL;
   }
   std::array<verbs::SendWr, kBatch> batch;
   std::array<verbs::BindWr, kBatch> binds;
@@ -193,6 +199,7 @@ int post_send(ibv_qp* qp, ibv_send_wr* requests, ibv_send_wr** bad) {
 
 // The key of a window of type 1 is its device's to choose.
 int bind_mw(ibv_qp* qp, ibv_mw* mw, ibv_mw_bind* request) {
+  if (inherited(qp->context)) return ENODEV;
   auto& window = *reinterpret_cast<Mw*>(mw)->core;
   verbs::BindWr bind;
   verbs::SendWr to;

@@ -31,9 +31,9 @@ AcceptService& AcceptService::instance() {
   static AcceptService* service = nullptr;
   static unsigned generation = 0;
   const std::lock_guard lock(mutex);
-  if (service == nullptr || generation != process_generation()) {
+  if (service == nullptr || generation != compat::process_generation()) {
     service = new AcceptService;
-    generation = process_generation();
+    generation = compat::process_generation();
   }
   return *service;
 }

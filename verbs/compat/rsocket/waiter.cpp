@@ -11,12 +11,12 @@
 namespace iwarp::rsocket {
 
 Waiter::Waiter()
-    : event_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)), generation_(process_generation()) {}
+    : event_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)), generation_(compat::process_generation()) {}
 
 Waiter& Waiter::of_this_thread() {
   thread_local Waiter waiter;
   // After a fork the descriptor would be shared with the parent.
-  if (waiter.generation_ != process_generation()) waiter = Waiter();
+  if (waiter.generation_ != compat::process_generation()) waiter = Waiter();
   return waiter;
 }
 

@@ -4,7 +4,7 @@
 
 #include <atomic>
 
-namespace iwarp::rsocket {
+namespace iwarp::compat {
 
 namespace {
 
@@ -19,4 +19,4 @@ unsigned process_generation() {
   return generation.load(std::memory_order_relaxed);
 }
 
-}  // namespace iwarp::rsocket
+}  // namespace iwarp::compat

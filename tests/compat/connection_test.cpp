@@ -1,0 +1,76 @@
+#include "compat/pair.hpp"
+
+// Threads that wait, and a program whose end takes only its own connections with it.
+namespace iwarp::compat_test {
+namespace {
+
+using namespace std::chrono_literals;
+
+void* await_cq_event(void* channel) {
+  ibv_cq* cq = nullptr;
+  void* context = nullptr;
+  ibv_get_cq_event(static_cast<ibv_comp_channel*>(channel), &cq, &context);
+  return nullptr;
+}
+
+void* await_cm_event(void* channel) {
+  rdma_cm_event* event = nullptr;
+  rdma_get_cm_event(static_cast<rdma_event_channel*>(channel), &event);
+  return nullptr;
+}
+
+void* await_async_event(void* context) {
+  ibv_async_event event{};
+  ibv_get_async_event(static_cast<ibv_context*>(context), &event);
+  return nullptr;
+}
+
+void cancel(void* (*body)(void*), void* argument) {
+  pthread_t thread{};
+  ASSERT_EQ(pthread_create(&thread, nullptr, body, argument), 0);
+  std::this_thread::sleep_for(20ms);
+  ASSERT_EQ(pthread_cancel(thread), 0);
+  void* result = nullptr;
+  ASSERT_EQ(pthread_join(thread, &result), 0);
+  EXPECT_EQ(result, PTHREAD_CANCELED);
+}
+
+TEST(Waiting, ThreadThatWaitsCanBeCancelled) {
+  Pair pair;
+  cancel(&await_cq_event, pair.client.id->send_cq_channel);
+  cancel(&await_async_event, pair.client.id->verbs);
+  rdma_event_channel* const channel =
+      must(rdma_create_event_channel(), "rdma_create_event_channel");
+  cancel(&await_cm_event, channel);
+  rdma_destroy_event_channel(channel);
+  ASSERT_EQ(ibv_req_notify_cq(pair.client.id->send_cq, 0), 0);
+  pair.expect_alive();
+  ibv_cq* cq = nullptr;
+  void* context = nullptr;
+  ASSERT_EQ(ibv_get_cq_event(pair.client.id->send_cq_channel, &cq, &context), 0)
+      << "the event is still there for another";
+  ibv_ack_cq_events(cq, 1);
+}
+
+TEST(Waiting, EndsWithTheEventOfAnEnd) {
+  Pair pair;
+  must(rdma_disconnect(pair.client.id), "rdma_disconnect");
+  EXPECT_EQ(pair.client.id->event->event, RDMA_CM_EVENT_DISCONNECTED);
+  EXPECT_EQ(completion_of(pair.server.id->recv_cq).status, IBV_WC_WR_FLUSH_ERR);
+}
+
+TEST(Ends, OneOfTwoConnectionsLeavesTheOther) {
+  Pair other;
+  {
+    Pair pair;
+    pair.expect_alive();
+    ibv_qp_attr attributes{};
+    attributes.qp_state = IBV_QPS_ERR;
+    ASSERT_EQ(ibv_modify_qp(pair.client.id->qp, &attributes, IBV_QP_STATE), 0);
+    EXPECT_EQ(completion_of(pair.server.id->recv_cq).status, IBV_WC_WR_FLUSH_ERR);
+  }
+  other.expect_alive();
+}
+
+}  // namespace
+}  // namespace iwarp::compat_test

@@ -1,0 +1,67 @@
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "compat/pair.hpp"
+
+// A forked child: what it has inherited is its parent's, what it makes is its own.
+namespace iwarp::compat_test {
+namespace {
+
+// Runs `body` in a child; 0 if it returned true.
+template <typename Body>
+int status_of_child(Body body) {
+  const pid_t child = ::fork();
+  if (child == 0) {
+    ::alarm(20);
+    ::_exit(body() ? 0 : 1);
+  }
+  int status = -1;
+  ::waitpid(child, &status, 0);
+  return status;
+}
+
+TEST(Fork, InheritedObjectsAreNotTheChilds) {
+  Pair pair;
+  pair.expect_alive();
+  EXPECT_EQ(status_of_child([&pair] {
+              End& end = pair.client;
+              ibv_wc wc{};
+              ibv_qp_attr attributes{};
+              ibv_qp_init_attr init{};
+              return end.post_send(1, end.sge()) == ENODEV && end.post_receive(1) == ENODEV &&
+                     ibv_poll_cq(end.id->send_cq, 1, &wc) == -1 &&
+                     ibv_req_notify_cq(end.id->send_cq, 0) == ENODEV &&
+                     ibv_query_qp(end.id->qp, &attributes, 0, &init) == ENODEV &&
+                     ibv_modify_qp(end.id->qp, &attributes, IBV_QP_STATE) == ENODEV &&
+                     ibv_alloc_pd(end.id->verbs) == nullptr && errno == ENODEV &&
+                     rdma_disconnect(end.id) == -1 && errno == ENODEV;
+            }),
+            0);
+  pair.expect_alive();
+}
+
+TEST(Fork, DestroyingThemInTheChildHarmsNobody) {
+  Pair pair;
+  EXPECT_EQ(status_of_child([&pair] {
+              rdma_disconnect(pair.client.id);
+              rdma_destroy_ep(pair.client.id);
+              rdma_destroy_ep(pair.server.id);
+              return rdma_destroy_id(pair.listener) == 0;
+            }),
+            0);
+  pair.expect_alive();
+}
+
+TEST(Fork, ChildMayHaveConnectionsOfItsOwn) {
+  Pair pair;
+  EXPECT_EQ(status_of_child([] {
+              Pair own;
+              own.expect_alive();
+              return !testing::Test::HasFailure();
+            }),
+            0);
+  pair.expect_alive();
+}
+
+}  // namespace
+}  // namespace iwarp::compat_test

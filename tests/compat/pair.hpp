@@ -1,0 +1,141 @@
+#pragma once
+
+#include <arpa/inet.h>
+#include <gtest/gtest.h>
+#include <rdma/rdma_cma.h>
+#include <rdma/rdma_verbs.h>
+
+#include <array>
+#include <chrono>
+#include <cstring>
+#include <stdexcept>
+#include <string>
+#include <thread>
+
+/// Programs of librdmacm and libibverbs with both ends in one process.
+namespace iwarp::compat_test {
+
+inline void must(int result, const char* what) {
+  if (result == 0) return;
+  throw std::runtime_error(std::string(what) + ": " + std::strerror(result > 0 ? result : errno));
+}
+
+template <typename T>
+T* must(T* made, const char* what) {
+  if (made == nullptr) throw std::runtime_error(std::string(what) + ": " + std::strerror(errno));
+  return made;
+}
+
+inline sockaddr_in loopback(std::uint16_t port = 0) {
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  address.sin_port = htons(port);
+  return address;
+}
+
+inline sockaddr* plain(sockaddr_in& address) { return reinterpret_cast<sockaddr*>(&address); }
+
+inline ibv_qp_init_attr small_qp() {
+  ibv_qp_init_attr attributes{};
+  attributes.cap = {16, 16, 2, 2, 32};
+  attributes.qp_type = IBV_QPT_RC;
+  attributes.sq_sig_all = 1;
+  return attributes;
+}
+
+/// A queue pair of an id whose calls wait, and memory that its device knows.
+struct End {
+  rdma_cm_id* id = nullptr;
+  std::array<char, 256> memory{};
+  ibv_mr* mr = nullptr;
+
+  End() = default;
+  End(const End&) = delete;
+  End& operator=(const End&) = delete;
+  ~End() {
+    if (mr != nullptr) ibv_dereg_mr(mr);
+    if (id != nullptr) rdma_destroy_ep(id);
+  }
+  void make_qp() {
+    ibv_qp_init_attr attributes = small_qp();
+    must(rdma_create_qp(id, nullptr, &attributes), "rdma_create_qp");
+    constexpr int kAll = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_WRITE;
+    mr = must(ibv_reg_mr(id->pd, memory.data(), memory.size(), kAll), "ibv_reg_mr");
+  }
+  ibv_sge sge(std::uint32_t length = 16) {
+    return {reinterpret_cast<std::uintptr_t>(memory.data()), length, mr->lkey};
+  }
+  int post_receive(std::uint64_t wr_id) {
+    ibv_sge to = sge();
+    ibv_recv_wr request{};
+    request.wr_id = wr_id;
+    request.sg_list = &to;
+    request.num_sge = 1;
+    ibv_recv_wr* bad = nullptr;
+    return ibv_post_recv(id->qp, &request, &bad);
+  }
+  int post_send(std::uint64_t wr_id, ibv_sge from, ibv_send_wr** bad = nullptr) {
+    ibv_send_wr request{};
+    request.wr_id = wr_id;
+    request.sg_list = &from;
+    request.num_sge = 1;
+    request.opcode = IBV_WR_SEND;
+    ibv_send_wr* ignored = nullptr;
+    const int result = ibv_post_send(id->qp, &request, &ignored);
+    if (bad != nullptr) *bad = ignored == &request ? ignored : nullptr;
+    return result;
+  }
+};
+
+/// The next completion; throws if none comes.
+inline ibv_wc completion_of(ibv_cq* cq) {
+  const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+  ibv_wc wc{};
+  int got = 0;
+  while ((got = ibv_poll_cq(cq, 1, &wc)) == 0) {
+    if (std::chrono::steady_clock::now() > until) throw std::runtime_error("no completion came");
+    std::this_thread::sleep_for(std::chrono::microseconds(100));
+  }
+  if (got < 0) throw std::runtime_error("ibv_poll_cq fails");
+  return wc;
+}
+
+/// Two connected ends.
+struct Pair {
+  End client, server;
+  rdma_cm_id* listener = nullptr;
+
+  Pair() {
+    sockaddr_in at = loopback();
+    must(rdma_create_id(nullptr, &listener, nullptr, RDMA_PS_TCP), "rdma_create_id");
+    must(rdma_bind_addr(listener, plain(at)), "rdma_bind_addr");
+    must(rdma_listen(listener, 4), "rdma_listen");
+    at.sin_port = rdma_get_src_port(listener);
+    std::thread acceptor([this] {
+      must(rdma_get_request(listener, &server.id), "rdma_get_request");
+      server.make_qp();
+      must(server.post_receive(100), "ibv_post_recv");
+      must(rdma_accept(server.id, nullptr), "rdma_accept");
+    });
+    must(rdma_create_id(nullptr, &client.id, nullptr, RDMA_PS_TCP), "rdma_create_id");
+    must(rdma_resolve_addr(client.id, nullptr, plain(at), 2000), "rdma_resolve_addr");
+    must(rdma_resolve_route(client.id, 2000), "rdma_resolve_route");
+    client.make_qp();
+    must(rdma_connect(client.id, nullptr), "rdma_connect");
+    acceptor.join();
+  }
+  ~Pair() { rdma_destroy_id(listener); }
+  Pair(const Pair&) = delete;
+  Pair& operator=(const Pair&) = delete;
+
+  /// A message crosses.
+  void expect_alive() {
+    ASSERT_EQ(client.post_send(7, client.sge()), 0);
+    EXPECT_EQ(completion_of(client.id->send_cq).status, IBV_WC_SUCCESS);
+    EXPECT_EQ(completion_of(server.id->recv_cq).status, IBV_WC_SUCCESS);
+    ASSERT_EQ(server.post_receive(100), 0);
+  }
+};
+
+}  // namespace iwarp::compat_test
