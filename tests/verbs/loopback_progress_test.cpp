@@ -65,6 +65,36 @@ TEST_F(Progress, ReadsAreServedWherePollingHasStopped) {
   }
 }
 
+// A thread that polls another queue in vain does the engine's work, and the engine takes it back.
+TEST_F(Progress, OneSidedTrafficArrivesWhoeverPollsSomethingElse) {
+  auto other_cq = must(pair.server.device.create_cq(16));
+  QueuePair other_server = must(pair.server.pd.create_qp(other_cq));
+  Side far;
+  QueuePair other_client = far.make_qp();
+  auto listener =
+      must(pair.server.device.listen(Endpoint(boost::asio::ip::address_v4::loopback(), 0)));
+  std::thread acceptor([&] {
+    if (auto request = listener.next(10s)) must(request->accept(other_server));
+  });
+  must(other_client.connect(listener.endpoint()));
+  acceptor.join();
+  for (unsigned round = 1; round <= 5; ++round) {
+    for (const bool polls : {true, false}) {
+      const Sge from = source.sge();
+      const std::uint64_t before = pair.server_qp.counters().peer_writes;
+      for (int i = 0; i < 100; ++i) {
+        if (polls) poll_in_vain(other_cq, 100);
+        ASSERT_TRUE(pair.client_qp.post_send(write_of(1, {&from, 1}, target)));
+        EXPECT_EQ(poll_for(pair.client.cq, 1).size(), 1U);
+      }
+      EXPECT_TRUE(eventually([&] { return pair.server_qp.counters().peer_writes == before + 100; },
+                             [&] {
+                               if (polls) poll_in_vain(other_cq, 1);
+                             }));
+    }
+  }
+}
+
 TEST_F(Progress, PostsLeftForAPollerThatNeverComesBackAreSent) {
   for (unsigned round = 1; round <= 10; ++round) {
     poll_in_vain(pair.client.cq, 1000);

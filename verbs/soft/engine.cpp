@@ -50,7 +50,10 @@ void Engine::start() {
 void Engine::add(SoftQp& qp) {
   start();
   const std::lock_guard lock(mutex_);
-  entries_[token_of(qp)] = {qp.weak_from_this(), qp.descriptor(), sign_of(qp), false};
+  entries_[token_of(qp)] = {.qp = qp.weak_from_this(),
+                            .descriptor = qp.descriptor(),
+                            .seen_sign = sign_of(qp),
+                            .seen_helps = helps_.load()};
   sockets_.add(qp.descriptor(), token_of(qp), {qp.reads(), qp.blocked()});
   if (entries_.size() == 1) wake_.raise();  // deadlines are looked at from now on
 }
@@ -60,7 +63,7 @@ void Engine::remove(SoftQp& qp) {
   const auto at = entries_.find(token_of(qp));
   if (at == entries_.end()) return;
   sockets_.remove(at->second.descriptor);
-  std::erase(parked_, at->first);
+  take_back(at->first, at->second);
   std::erase(awaiting_receive_, at->first);
   entries_.erase(at);
   qp.set_leased(false);
@@ -75,7 +78,7 @@ void Engine::want_write(SoftQp& qp) {
     if (at->second.parked) return;
     const bool first = parked_.empty();
     if (leave_to_poller(at->first, at->second, qp)) {
-      qp.set_leased(true);
+      qp.set_leased(!at->second.lent);
       if (first) wake_.raise();  // the engine looks after it from now on
       return;
     }
@@ -106,10 +109,23 @@ void Engine::rearm(Token token) {
   if (interest.read || interest.write) sockets_.modify(at->second.descriptor, token, interest);
 }
 
-bool Engine::leave_to_poller(Token token, Entry& entry, const SoftQp& qp) {
+// Whether somebody has polled for it, or for others in vain, since the last look.
+bool Engine::has_poller(Entry& entry, const SoftQp& qp) {
   const std::uint32_t sign = sign_of(qp);
-  const bool moved = std::exchange(entry.seen_sign, sign) != sign;
-  if (armed(qp) || !(moved || has_waiter(qp))) return false;
+  const std::uint32_t helps = helps_.load();
+  const bool polled = std::exchange(entry.seen_sign, sign) != sign || has_waiter(qp);
+  const bool helped = std::exchange(entry.seen_helps, helps) != helps;
+  const bool lent = entry.parked ? entry.lent : !polled && helped;
+  if (lent && !entry.lent) {
+    lent_.push_back(token_of(qp));
+    lent_count_.store(lent_.size());
+  }
+  entry.lent = lent;
+  return lent ? helped : polled;
+}
+
+bool Engine::leave_to_poller(Token token, Entry& entry, const SoftQp& qp) {
+  if (armed(qp) || !has_poller(entry, qp)) return false;
   entry.parked = true;
   if (parked_.empty()) next_tick_ = Clock::now() + kLeaseTick;
   parked_.push_back(token);
@@ -126,11 +142,33 @@ void Engine::serve(const tcp_offload::Ready& ready) {
     qp = at->second.qp.lock();
     if (!qp) return;
     parked = at->second.parked || (ready.read && leave_to_poller(ready.token, at->second, *qp));
-    if (parked) qp->set_leased(true);
+    if (parked) qp->set_leased(!at->second.lent);
   }
   if (ready.write) qp->transmit();
   if (!parked) qp->receive();
   if (!parked || qp->blocked()) rearm(ready.token);
+}
+
+void Engine::take_back(Token token, Entry& entry) {
+  entry.parked = entry.lent = false;
+  std::erase(parked_, token);
+  std::erase(lent_, token);
+  lent_count_.store(lent_.size());
+}
+
+void Engine::help() {
+  helps_.fetch_add(1, std::memory_order_relaxed);
+  if (lent_count_.load() == 0) return;
+  const std::unique_lock lock(helping_, std::try_to_lock);
+  if (!lock.owns_lock()) return;
+  {
+    const std::lock_guard entries_lock(mutex_);
+    for (const Token token : lent_) {
+      if (auto qp = entries_[token].qp.lock()) helped_.push_back(std::move(qp));
+    }
+  }
+  for (const auto& qp : helped_) qp->drive();
+  helped_.clear();
 }
 
 // Takes a socket back from a poller. What the poller would have sent is sent.
@@ -139,8 +177,7 @@ void Engine::unpark(const std::shared_ptr<SoftQp>& qp) {
     const std::lock_guard lock(mutex_);
     const auto at = entries_.find(token_of(*qp));
     if (at == entries_.end() || !at->second.parked) return;
-    at->second.parked = false;
-    std::erase(parked_, at->first);
+    take_back(at->first, at->second);
     qp->set_leased(false);
   }
   qp->transmit();
@@ -169,10 +206,8 @@ bool Engine::abandoned(const SoftQp& qp) {
   const std::lock_guard lock(mutex_);
   const auto at = entries_.find(token_of(qp));
   if (at == entries_.end() || !at->second.parked) return false;
-  const std::uint32_t sign = sign_of(qp);
-  const bool moved = std::exchange(at->second.seen_sign, sign) != sign;
   // One poll may take longer than a tick where there is much to place.
-  return armed(qp) || !(moved || has_waiter(qp) || qp.busy());
+  return armed(qp) || !(has_poller(at->second, qp) || qp.busy());
 }
 
 bool Engine::tick_is_due(Clock::time_point now) {

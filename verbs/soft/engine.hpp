@@ -16,7 +16,9 @@ namespace iwarp::verbs::soft {
 /// The thread that serves the sockets nobody polls: one-sided traffic, sleepers, closing streams,
 /// time-outs. It stands aside for pollers: a socket whose completion queue is being polled is left
 /// to the poller, without being watched, until a tick of about a millisecond finds that the polling
-/// has stopped. Every member may be called from any thread; none calls back.
+/// has stopped. What is for a queue pair that nobody polls for is lent to a thread that polls
+/// another queue in vain, if there is one: it has the processor anyway, which the engine would have
+/// to share with it. Every member may be called from any thread; none calls back.
 class Engine {
  public:
   Engine();
@@ -31,6 +33,8 @@ class Engine {
   void await_receive(SoftQp& qp);
   void want_read(SoftQp& qp);
   void stop_lease(SoftCq& cq);
+  /// Serves sockets that were lent to whoever polls.
+  void help();
   void see_off(ClosingStream closing);
   [[nodiscard]] bool is_own_thread() const {
     return std::this_thread::get_id() == thread_.get_id();
@@ -44,7 +48,9 @@ class Engine {
     std::weak_ptr<SoftQp> qp;
     int descriptor = -1;
     std::uint32_t seen_sign = 0;
+    std::uint32_t seen_helps = 0;
     bool parked = false;  // left to a poller
+    bool lent = false;    // who does not poll for it
   };
   struct Closing {
     ClosingStream stream;
@@ -63,6 +69,8 @@ class Engine {
   void tick();
   [[nodiscard]] std::vector<std::shared_ptr<SoftQp>> owners_of(const std::vector<Token>& tokens);
   void retry_awaiting();
+  [[nodiscard]] bool has_poller(Entry& entry, const SoftQp& qp);
+  void take_back(Token token, Entry& entry);
   [[nodiscard]] bool abandoned(const SoftQp& qp);
   void look_at_deadlines();
   void unpark(const std::shared_ptr<SoftQp>& qp);
@@ -77,6 +85,11 @@ class Engine {
   std::unordered_map<Token, Entry> entries_;
   std::vector<Token> parked_;
   std::vector<Token> awaiting_receive_;
+  std::vector<Token> lent_;
+  std::atomic<std::size_t> lent_count_{0};
+  std::atomic<std::uint32_t> helps_{0};
+  std::mutex helping_;
+  std::vector<std::shared_ptr<SoftQp>> helped_;  // under helping_; empty between two helps
   std::vector<ClosingStream> arriving_;
   Clock::time_point next_tick_{};
   std::atomic<bool> stopping_{false};

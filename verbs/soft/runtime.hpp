@@ -46,6 +46,7 @@ class Runtime final : public Host {
   void add(SoftQp& qp) override { engine_.add(qp); }
   void remove(SoftQp& qp) override { engine_.remove(qp); }
   void want_write(SoftQp& qp) override { engine_.want_write(qp); }
+  void help() override { engine_.help(); }
   void await_receive(SoftQp& qp) override { engine_.await_receive(qp); }
   void want_read(SoftQp& qp) override { engine_.want_read(qp); }
   void stop_lease(SoftCq& cq) override { engine_.stop_lease(cq); }

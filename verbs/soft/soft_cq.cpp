@@ -9,6 +9,12 @@
 #include "soft/soft_qp.hpp"
 
 namespace iwarp::verbs::soft {
+namespace {
+
+// A thread that polls in vain looks after other sockets once in so many polls.
+constexpr std::uint32_t kPollsPerHelp = 8;
+
+}  // namespace
 
 SoftCq::SoftCq(std::shared_ptr<Host> host, std::uint32_t depth, std::uint32_t number)
     : host_(std::move(host)), number_(number), ring_(depth) {}
@@ -100,10 +106,12 @@ std::size_t SoftCq::poll(std::span<Completion> into) {
     if (waiters_.load() != 0 && !empty()) wake_waiter();
     return taken;
   }
-  sign_.fetch_add(1);
+  const std::uint32_t polls = sign_.fetch_add(1);
   if (attached_count_.load() == 0) return taken;
   drive();
-  return taken + pop(into.subspan(taken));
+  taken += pop(into.subspan(taken));
+  if (taken == 0 && polls % kPollsPerHelp == 0) host_->help();
+  return taken;
 }
 
 // One thread drives at a time; others find what it completes in the ring.
