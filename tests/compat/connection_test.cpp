@@ -59,6 +59,39 @@ TEST(Waiting, EndsWithTheEventOfAnEnd) {
   EXPECT_EQ(completion_of(pair.server.id->recv_cq).status, IBV_WC_WR_FLUSH_ERR);
 }
 
+// A listener on :: takes IPv4 too, unless it was told not to.
+TEST(Listening, OptionKeepsTheFamiliesApart) {
+  for (const int only : {0, 1}) {
+    rdma_cm_id* listener = nullptr;
+    must(rdma_create_id(nullptr, &listener, nullptr, RDMA_PS_TCP), "rdma_create_id");
+    int value = only;
+    must(rdma_set_option(listener, RDMA_OPTION_ID, RDMA_OPTION_ID_AFONLY, &value, sizeof value),
+         "rdma_set_option");
+    sockaddr_in6 any{};
+    any.sin6_family = AF_INET6;
+    must(rdma_bind_addr(listener, reinterpret_cast<sockaddr*>(&any)), "rdma_bind_addr");
+    must(rdma_listen(listener, 4), "rdma_listen");
+    sockaddr_in at = loopback(ntohs(rdma_get_src_port(listener)));
+    End client, server;
+    std::thread acceptor([&] {
+      if (only != 0) return;
+      must(rdma_get_request(listener, &server.id), "rdma_get_request");
+      server.make_qp();
+      must(rdma_accept(server.id, nullptr), "rdma_accept");
+    });
+    must(rdma_create_id(nullptr, &client.id, nullptr, RDMA_PS_TCP), "rdma_create_id");
+    must(rdma_resolve_addr(client.id, nullptr, plain(at), 2000), "rdma_resolve_addr");
+    must(rdma_resolve_route(client.id, 2000), "rdma_resolve_route");
+    client.make_qp();
+    EXPECT_EQ(rdma_connect(client.id, nullptr), only != 0 ? -1 : 0);
+    if (only != 0) {
+      EXPECT_EQ(errno, ECONNREFUSED);
+    }
+    acceptor.join();
+    rdma_destroy_id(listener);
+  }
+}
+
 TEST(Ends, OneOfTwoConnectionsLeavesTheOther) {
   Pair other;
   {

@@ -70,22 +70,20 @@ TEST(RsocketConnection, IsMadeWithoutWaiting) {
   EXPECT_GE(listener.accept(), 0);
 }
 
+// Where somebody has listened, and does no more.
+sockaddr_in address_of_nobody() {
+  const Listener listener;
+  return listener.address();
+}
+
 TEST(RsocketConnection, IsRefusedWhereNobodyListens) {
-  sockaddr_in nobody{};
-  {
-    const Listener listener;
-    nobody = listener.address();
-  }
+  const sockaddr_in nobody = address_of_nobody();
   const Owned client(rsocket(AF_INET, SOCK_STREAM, 0));
   EXPECT_EQ(error_of(rconnect(client, plain(nobody), sizeof nobody)), ECONNREFUSED);
 }
 
 TEST(RsocketConnection, CanBeTriedAgainAfterAFailure) {
-  sockaddr_in address{};
-  {
-    const Listener listener;
-    address = listener.address();
-  }
+  sockaddr_in address = address_of_nobody();
   const Owned client(rsocket(AF_INET, SOCK_STREAM, 0));
   ASSERT_EQ(error_of(rconnect(client, plain(address), sizeof address)), ECONNREFUSED);
   const Listener listener;

@@ -152,8 +152,10 @@ int attempt(rdma_cm_id* id, Act act) {
 }  // namespace
 
 // On one of the stack's threads. The new id has the listener's channel; one that waits makes its
-// own in rdma_get_request().
+// own in rdma_get_request(). A request that goes unanswered is rejected.
 void announce(Id& listener, std::unique_ptr<verbs::provider::IncomingConnection> request) {
+  const auto& from = request->info().remote.address();
+  if (listener.own_family_only.load() && from.is_v6() && from.to_v6().is_v4_mapped()) return;
   auto id = std::make_unique<Id>(listener.shown.channel, listener.shown.context, listener.shown.ps);
   const verbs::ConnectionInfo& info = request->info();
   if (id->bind_to_device(info.local) != 0) return;

@@ -2,6 +2,7 @@
 
 #include <rdma/rdma_cma.h>
 
+#include <atomic>
 #include <condition_variable>
 #include <functional>
 #include <memory>
@@ -42,8 +43,9 @@ struct Id {
   std::shared_ptr<IdLink> link = std::make_shared<IdLink>(*this);
   /// Of an id without a channel of the program's: its calls wait for their event.
   std::unique_ptr<EventChannel> own_channel;
-  bool connected = false;                 ///< Or it was: there is a stream to end.
-  std::optional<std::uint32_t> named_qp;  ///< Made by the program, not by rdma_create_qp().
+  std::atomic<bool> own_family_only{false};  ///< RDMA_OPTION_ID_AFONLY: :: is not for IPv4.
+  bool connected = false;                    ///< Or it was: there is a stream to end.
+  std::optional<std::uint32_t> named_qp;     ///< Made by the program, not by rdma_create_qp().
 
   Reservation reservation;
   std::shared_ptr<verbs::provider::Listener> listener;

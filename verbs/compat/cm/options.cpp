@@ -1,12 +1,13 @@
 // Options of ids, and what belongs to InfiniBand alone.
-#include <rdma/rdma_cma.h>
+#include <cstring>
 
+#include "cm/id.hpp"
 #include "core/errors.hpp"
 
 using namespace iwarp::compat;
 
-// Addresses are reused and families kept apart as it is; a type of service would be TCP's.
-int rdma_set_option(rdma_cm_id*, int level, int option, void* value, std::size_t size) {
+// Addresses are reused as it is; a type of service would be TCP's.
+int rdma_set_option(rdma_cm_id* id, int level, int option, void* value, std::size_t size) {
   if (level != RDMA_OPTION_ID) return fail_minus(ENOSYS);
   std::size_t expected = 0;
   switch (option) {
@@ -16,7 +17,13 @@ int rdma_set_option(rdma_cm_id*, int level, int option, void* value, std::size_t
     case RDMA_OPTION_ID_AFONLY: expected = sizeof(int); break;
     default: return fail_minus(ENOSYS);
   }
-  return value != nullptr && size == expected ? 0 : fail_minus(EINVAL);
+  if (value == nullptr || size != expected) return fail_minus(EINVAL);
+  if (option == RDMA_OPTION_ID_AFONLY) {
+    int only = 0;
+    std::memcpy(&only, value, sizeof only);
+    id_of(id).own_family_only = only != 0;
+  }
+  return 0;
 }
 
 int rdma_join_multicast(rdma_cm_id*, sockaddr*, void*) { return fail_minus(EOPNOTSUPP); }
