@@ -167,6 +167,15 @@ TEST_F(Misuse, WhatTheDeviceHasNotIsRefused) {
   EXPECT_EQ(errno, EINVAL);
 }
 
+// As rping and fio do: the queue pair goes by the other interface, and the id still names it.
+TEST_F(Misuse, IdOutlivesAQueuePairThatWasDestroyedWithoutIt) {
+  ASSERT_EQ(ibv_destroy_qp(end.id->qp), 0);
+  EXPECT_EQ(rdma_disconnect(end.id), -1);
+  EXPECT_EQ(errno, EINVAL);
+  ibv_dereg_mr(std::exchange(end.mr, nullptr));
+  EXPECT_EQ(rdma_destroy_id(std::exchange(end.id, nullptr)), 0);
+}
+
 TEST_F(Misuse, StatesAreTakenInTheirOrder) {
   ibv_qp_init_attr attributes = small_qp();
   attributes.send_cq = attributes.recv_cq = end.id->send_cq;

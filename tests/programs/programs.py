@@ -75,7 +75,7 @@ def sanitizers(iwarp):
     if not found:
         fail(f"the libraries of {iwarp} are not built with AddressSanitizer", 1)
     return ["env", f"LD_PRELOAD={found[1]}",
-            "ASAN_OPTIONS=detect_leaks=0:strict_string_checks=1:exitcode=99",
+            "ASAN_OPTIONS=detect_leaks=0:strict_string_checks=1:use_sigaltstack=0:exitcode=99",
             "UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1"]
 
 

@@ -55,7 +55,7 @@ void tell(Id& id, const ConnectionEvent& event) {
 
 // The queue pair of the id, or the one that the program has made itself and named to connect it.
 Qp* qp_of_id(const Id& id) {
-  if (id.shown.qp != nullptr) return &qp_of(id.shown.qp);
+  if (id.shown.qp != nullptr) return is_there(id.shown.qp) ? &qp_of(id.shown.qp) : nullptr;
   ibv_qp* const named = id.named_qp ? find_qp(*id.named_qp) : nullptr;
   return named == nullptr ? nullptr : &qp_of(named);
 }
@@ -73,6 +73,7 @@ Qp* qp_for(Id& id, const rdma_conn_param* parameters) {
 }
 
 void follow(Id& id, Qp& qp) {
+  id.followed = qp.events;
   qp.events->listen([link = id.link](const ConnectionEvent& event) {
     link->with([&event](Id& there) { tell(there, event); });
   });

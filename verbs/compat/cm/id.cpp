@@ -18,7 +18,7 @@ Id::Id(rdma_event_channel* channel, void* context, rdma_port_space space) {
 Id::~Id() {
   listener.reset();
   link->cut();
-  if (shown.qp != nullptr) qp_of(shown.qp).events->listen(nullptr);
+  if (const auto events = followed.lock()) events->listen(nullptr);
   if (shown.event != nullptr) ::rdma_ack_cm_event(shown.event);
   for (const auto& event : channel_of(shown.channel).withdraw(&shown)) {
     if (event->shown.event == RDMA_CM_EVENT_CONNECT_REQUEST && event->shown.id != &shown) {

@@ -15,6 +15,8 @@
 
 namespace iwarp::compat {
 
+class QpEvents;
+
 /// Lets handlers of the stack, which may run while an id is destroyed, reach it as long as it is
 /// there.
 class IdLink {
@@ -46,6 +48,8 @@ struct Id {
   std::atomic<bool> own_family_only{false};  ///< RDMA_OPTION_ID_AFONLY: :: is not for IPv4.
   bool connected = false;                    ///< Or it was: there is a stream to end.
   std::optional<std::uint32_t> named_qp;     ///< Made by the program, not by rdma_create_qp().
+  /// Of the queue pair, which the program may have destroyed by ibv_destroy_qp() behind our back.
+  std::weak_ptr<QpEvents> followed;
 
   Reservation reservation;
   std::shared_ptr<verbs::provider::Listener> listener;

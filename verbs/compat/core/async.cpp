@@ -100,6 +100,14 @@ void* find_element(Element kind, std::uint32_t number) {
   return found == routes.targets.end() ? nullptr : found->second.element;
 }
 
+bool has_element(Element kind, const void* element) {
+  Routes& routes = Routes::get();
+  const std::lock_guard lock(routes.mutex);
+  return std::ranges::any_of(routes.targets, [&](const auto& each) {
+    return each.first.first == kind && each.second.element == element;
+  });
+}
+
 void route_async_event(const verbs::AsyncEvent& event) {
   const Meaning meaning = meaning_of(event.kind);
   Routes& routes = Routes::get();

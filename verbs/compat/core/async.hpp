@@ -47,6 +47,8 @@ class AsyncRoute {
 
 /// The program's object with a number, if there is one.
 void* find_element(Element kind, std::uint32_t number);
+/// Whether the program has such an object at this address.
+bool has_element(Element kind, const void* element);
 
 /// Gives an event of the stack to the context whose object it is about.
 void route_async_event(const verbs::AsyncEvent& event);

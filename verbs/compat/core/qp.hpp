@@ -55,6 +55,9 @@ inline ibv_qp* find_qp(std::uint32_t number) {
   return static_cast<ibv_qp*>(find_element(Element::kQp, number));
 }
 
+/// Whether a program that keeps a queue pair in its id has not destroyed it.
+inline bool is_there(const ibv_qp* qp) { return has_element(Element::kQp, qp); }
+
 /// Queue pairs of the connection manager; else as ibv_create_qp() and ibv_create_qp_ex().
 ibv_qp* create_managed_qp(ibv_pd* pd, ibv_qp_init_attr* attributes);
 ibv_qp* create_managed_qp_ex(ibv_qp_init_attr_ex* attributes);

@@ -48,7 +48,7 @@ Rendezvous& Rendezvous::get() {
 std::uint32_t Rendezvous::take_number() {
   const std::lock_guard lock(mutex_);
   if (process_ != ::getpid()) {
-    static_cast<void>(new std::shared_ptr<verbs::provider::Listener>(std::move(listener_)));
+    if (listener_ != nullptr) new std::shared_ptr<verbs::provider::Listener>(std::move(listener_));
     process_ = ::getpid();
     slot_ = 0;
   }
