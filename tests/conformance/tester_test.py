@@ -121,10 +121,10 @@ class StrangeTargets(unittest.TestCase):
 
 
 class StrangeAgents(unittest.TestCase):
-    def refused(self, serve, words):
+    def refused(self, serve, words, timeout="10000"):
         listener = Listener(serve)
         self.addCleanup(listener.close)
-        run = conform("--agent", listener.address, "--timeout", "300")
+        run = conform("--agent", listener.address, "--timeout", timeout)
         self.assertEqual(run.returncode, 1, run.stdout)
         lines = run.stderr.splitlines()
         self.assertEqual(len(lines), 1, run.stderr)
@@ -132,7 +132,7 @@ class StrangeAgents(unittest.TestCase):
         self.assertIn(words, lines[0])
 
     def test_silence(self):
-        self.refused(silent, "no answer")
+        self.refused(silent, "no answer", timeout="300")
 
     def test_the_end_of_the_connection(self):
         self.refused(closing, "control connection")
