@@ -6,7 +6,6 @@
 #include "interrupt.hpp"
 
 namespace iwarp::cli::file_service {
-namespace {}  // namespace
 
 Client::Client(verbs::Device& device, const HostPort& server, const ClientOptions& options)
     : server_(to_string(server)), options_(options) {
