@@ -1,25 +1,52 @@
-# Settings that hold for every target of the project.
+# Settings that hold for every target of the project, and for no other: the variables are those of
+# this project's folders, and what stands in the cache begins with IWARP_. As a part of another
+# project only the layers are built; that project says so if it wants more.
 option(IWARP_BUILD_TESTS "Build the tests" ${PROJECT_IS_TOP_LEVEL})
-option(IWARP_BUILD_CLI "Build the iwarp program" ON)
+option(IWARP_BUILD_CLI "Build the iwarp program" ${PROJECT_IS_TOP_LEVEL})
+option(IWARP_BUILD_COMPAT "Build the libibverbs and librdmacm that iwarp run uses" ${PROJECT_IS_TOP_LEVEL})
+option(IWARP_INSTALL "Install what is built" ${PROJECT_IS_TOP_LEVEL})
+option(IWARP_WERROR "Compile with the project's warnings, as errors" ${PROJECT_IS_TOP_LEVEL})
+option(IWARP_BUILD_EXAMPLES "Build the programs of examples/" ${PROJECT_IS_TOP_LEVEL})
 set(IWARP_SANITIZE "" CACHE STRING "Sanitizers: empty, 'address;undefined' or 'thread'")
 option(IWARP_FUZZ "Make the targets of tests/fuzz libFuzzer programs; needs clang" OFF)
+
+# Which forms of the libraries are installed. BUILD_SHARED_LIBS chooses one as usual.
+set(IWARP_LIBRARIES "" CACHE STRING "The libraries to install: static, shared, or both")
+if(NOT IWARP_LIBRARIES AND BUILD_SHARED_LIBS)
+  set(IWARP_LIBRARIES shared)
+elseif(NOT IWARP_LIBRARIES)
+  set(IWARP_LIBRARIES static)
+endif()
 
 set(CMAKE_CXX_STANDARD 20)
 set(CMAKE_CXX_STANDARD_REQUIRED ON)
 set(CMAKE_CXX_EXTENSIONS OFF)
-set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ${PROJECT_IS_TOP_LEVEL})
 set(CMAKE_POSITION_INDEPENDENT_CODE ON)
 
-find_program(CCACHE_PROGRAM ccache)
-if(CCACHE_PROGRAM)
-  set(CMAKE_CXX_COMPILER_LAUNCHER "${CCACHE_PROGRAM}")
+if(PROJECT_IS_TOP_LEVEL)
+  find_program(IWARP_CCACHE ccache)
+  if(IWARP_CCACHE)
+    # What another clone has compiled is found too: paths below this one count relative to it.
+    set(CMAKE_CXX_COMPILER_LAUNCHER "${CMAKE_COMMAND}" -E env
+      "CCACHE_BASEDIR=${PROJECT_SOURCE_DIR}" CCACHE_NOHASHDIR=1 "${IWARP_CCACHE}")
+  endif()
 endif()
+
+# Objects name their sources as the project does, wherever it is built: packages that are built
+# elsewhere are the same, and the compiler's cache serves every clone.
+add_compile_options("-fmacro-prefix-map=${PROJECT_SOURCE_DIR}/=")
 
 # What every target of the project is compiled with, and nobody who links it.
 add_library(iwarp_build_flags INTERFACE)
-target_compile_options(iwarp_build_flags INTERFACE
-  -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion -Wnon-virtual-dtor
-  -Woverloaded-virtual -Wcast-qual -Wold-style-cast -Wundef -Werror)
+if(IWARP_WERROR)
+  target_compile_options(iwarp_build_flags INTERFACE
+    -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion -Wnon-virtual-dtor
+    -Woverloaded-virtual -Wcast-qual -Wold-style-cast -Wundef -Werror)
+else()
+  # Another project's warnings are meant for its own files: here they shall not end the build.
+  target_compile_options(iwarp_build_flags INTERFACE -Wno-error)
+endif()
 if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
   # clang 14 does not take the consteval functions of fmt 9 for constant expressions.
   add_compile_definitions(FMT_CONSTEVAL=)

@@ -17,7 +17,7 @@ const char* sentence(Refused::Reason reason) {
   return "the server refused the measurement";
 }
 
-std::string describe(const verbs::TerminateInfo& info) {
+std::string numbers_of(const verbs::TerminateInfo& info) {
   return fmt::format("Terminate layer {} type {} code {}", info.layer, info.type, info.code);
 }
 
@@ -144,9 +144,9 @@ void Link::check(const Result<void, verbs::PostError>& outcome) {
 void Link::lost(const std::string& what) const {
   std::string reason = what;
   if (const auto sent = queue_pair_->terminate_sent()) {
-    reason += ", sent " + describe(*sent);
+    reason += ", sent " + numbers_of(*sent);
   } else if (const auto received = queue_pair_->terminate_received()) {
-    reason += ", received " + describe(*received);
+    reason += ", received " + numbers_of(*received);
   }
   throw LinkLost("the connection was lost: " + reason);
 }

@@ -18,6 +18,7 @@ constexpr std::uint16_t kPerfPort = 7472;
 constexpr const char* kFooter = R"(
 Bandwidth (the default): the client keeps DEPTH requests posted; time runs until the server has
 confirmed the last one. Sends are bounded by the receives that the server has posted again.
+
 Latency (--latency): one message under way. `send`: a Send each way, half the round trip; `write`:
 a Write each way, both ends watch their memory, half the round trip; `read`: the whole round trip.
 Both ends poll without pause; with --events they sleep until something arrives. --markers asks for

@@ -131,6 +131,11 @@ bool StagTable::disable(Stag stag) {
          entry->stag.compare_exchange_strong(current, kNoStag);
 }
 
+bool StagTable::in_force(Stag stag) const {
+  const Slot* entry = find(slot_of(stag));
+  return entry != nullptr && stag.value() != kNoStag && entry->stag.load() == stag.value();
+}
+
 bool StagTable::idle(std::uint32_t slot) const {
   const Slot* entry = find(slot);
   return entry == nullptr || entry->pins.load() == 0;

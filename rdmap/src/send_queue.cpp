@@ -13,8 +13,8 @@ SendQueue::SendQueue(std::uint32_t depth, std::uint32_t max_sges, std::uint32_t 
       sges_(new ddp::Sge[(std::size_t{mask_} + 1) * max_sges]),
       inline_(new std::byte[(std::size_t{mask_} + 1) * max_inline]) {}
 
-bool SendQueue::full() const {
-  return tail_.load(std::memory_order_relaxed) - head_.load(std::memory_order_acquire) == depth_;
+std::uint32_t SendQueue::room() const {
+  return depth_ - (tail_.load(std::memory_order_relaxed) - head_.load(std::memory_order_acquire));
 }
 
 std::span<ddp::Sge> SendQueue::sges_room(std::uint32_t position) const {

@@ -1,4 +1,5 @@
 #include "compat/pair.hpp"
+#include "support/sanitizers.hpp"
 
 // Threads that wait, and a program whose end takes only its own connections with it.
 namespace iwarp::compat_test {
@@ -36,9 +37,9 @@ void cancel(void* (*body)(void*), void* argument) {
 }
 
 TEST(Waiting, ThreadThatWaitsCanBeCancelled) {
-#ifdef __SANITIZE_ADDRESS__
-  GTEST_SKIP() << "AddressSanitizer takes the stack of a cancelled thread for poisoned";
-#endif
+  if (test::kAddressSanitizer) {
+    GTEST_SKIP() << "AddressSanitizer takes the stack of a cancelled thread for poisoned";
+  }
   Pair pair;
   cancel(&await_cq_event, pair.client.id->send_cq_channel);
   cancel(&await_async_event, pair.client.id->verbs);

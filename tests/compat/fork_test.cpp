@@ -2,6 +2,7 @@
 #include <unistd.h>
 
 #include "compat/pair.hpp"
+#include "support/sanitizers.hpp"
 
 // A forked child: what it has inherited is its parent's, what it makes is its own.
 namespace iwarp::compat_test {
@@ -53,9 +54,7 @@ TEST(Fork, DestroyingThemInTheChildHarmsNobody) {
 }
 
 TEST(Fork, ChildMayHaveConnectionsOfItsOwn) {
-#ifdef __SANITIZE_THREAD__
-  GTEST_SKIP() << "ThreadSanitizer has no threads in a forked child";
-#endif
+  if (test::kThreadSanitizer) GTEST_SKIP() << "ThreadSanitizer has no threads in a forked child";
   Pair pair;
   EXPECT_EQ(status_of_child([] {
               Pair own;

@@ -142,6 +142,23 @@ TEST_F(Misuse, EventOfTheConnectionManagerIsAcknowledgedOnce) {
   rdma_destroy_event_channel(channel);
 }
 
+TEST_F(Misuse, RegionWithABoundWindowStays) {
+  ibv_mr* const region =
+      must(ibv_reg_mr(end.id->pd, end.memory.data(), end.memory.size(),
+                      IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_MW_BIND),
+           "ibv_reg_mr");
+  ibv_mw* const window = must(ibv_alloc_mw(end.id->pd, IBV_MW_TYPE_1), "ibv_alloc_mw");
+  ibv_mw_bind bind{};
+  bind.bind_info = {region, reinterpret_cast<std::uintptr_t>(region->addr), 16,
+                    IBV_ACCESS_REMOTE_WRITE};
+  bind.send_flags = IBV_SEND_SIGNALED;
+  ASSERT_EQ(ibv_bind_mw(end.id->qp, window, &bind), 0);
+  EXPECT_EQ(completion_of(end.id->send_cq).status, IBV_WC_SUCCESS);
+  EXPECT_EQ(ibv_dereg_mr(region), EBUSY);
+  EXPECT_EQ(ibv_dealloc_mw(window), 0);
+  EXPECT_EQ(ibv_dereg_mr(region), 0);
+}
+
 TEST_F(Misuse, MemoryThatIsNotThereIsEfault) {
   EXPECT_EQ(ibv_reg_mr(end.id->pd, reinterpret_cast<void*>(0x10), 4096, 0), nullptr);
   EXPECT_EQ(errno, EFAULT);

@@ -4,7 +4,7 @@ find_package(Python3 REQUIRED COMPONENTS Interpreter)
 find_package(nlohmann_json REQUIRED)
 
 add_library(conform_fake_run STATIC fake_run.cpp)
-target_include_directories(conform_fake_run PUBLIC ${CMAKE_SOURCE_DIR}/tests)
+target_include_directories(conform_fake_run PUBLIC ${PROJECT_SOURCE_DIR}/tests)
 target_link_libraries(conform_fake_run PUBLIC iwarp_conform_report PRIVATE iwarp_build_flags)
 
 # Writes the report of a run that never was, to look at the page.

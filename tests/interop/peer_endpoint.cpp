@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::uint32_t kRequests = 16;
 
-std::string describe(const verbs::TerminateInfo& info) {
+std::string in_numbers(const verbs::TerminateInfo& info) {
   return fmt::format("layer {} type {} code {}", info.layer, info.type, info.code);
 }
 
@@ -126,10 +126,10 @@ verbs::Completion PeerEndpoint::next() {
 void PeerEndpoint::ended(verbs::Status status) const {
   std::string why = verbs::to_string(status);
   if (const auto sent = queue_pair_->terminate_sent()) {
-    why += ", sent a Terminate of " + describe(*sent);
+    why += ", sent a Terminate of " + in_numbers(*sent);
   }
   if (const auto received = queue_pair_->terminate_received()) {
-    why += ", received a Terminate of " + describe(*received);
+    why += ", received a Terminate of " + in_numbers(*received);
   }
   const bool clean = status == verbs::Status::kFlushed && !queue_pair_->terminate_sent() &&
                      !queue_pair_->terminate_received();

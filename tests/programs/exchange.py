@@ -4,6 +4,7 @@ import contextlib
 import dataclasses
 import os
 import random
+import re
 import shlex
 import signal
 import socket
@@ -55,7 +56,7 @@ class End:
     def wait(self, deadline):
         """Its status, or None if it is still running at the deadline."""
         with contextlib.suppress(subprocess.TimeoutExpired):
-            self.process.wait(max(0.1, deadline - time.monotonic()))
+            self.process.wait(max(0.01, deadline - time.monotonic()))
         return self.process.returncode
 
     def stop(self):
@@ -122,15 +123,21 @@ class Exchange:
             time.sleep(0.02)
 
     def run_clients(self):
-        self.clients = [self.start(f"client{number or ''}", "client", self.case.client)
-                        for number in range(self.case.clients)]
+        for number in range(self.case.clients):
+            if self.case.spaced and number:
+                self.await_client(self.clients[-1], self.case.spaced)
+            self.clients.append(self.start(f"client{number or ''}", "client", self.case.client))
         for client in self.clients:
             self.await_client(client)
 
-    def await_client(self, client):
-        """Waits for its end. Without its server it may wait for ever, so then it gets a moment only."""
+    def await_client(self, client, pattern=None):
+        """Waits for its end, or until it has printed the pattern. Without its server it may wait for
+        ever, so then it gets a moment only."""
         lonely = None
-        while client.wait(time.monotonic() + 0.2) is None:
+        interval = 0.01 if pattern else 0.2
+        while client.wait(time.monotonic() + interval) is None:
+            if pattern and re.search(pattern, client.said(), re.MULTILINE):
+                return
             now = time.monotonic()
             if self.server and self.server.status():
                 lonely = lonely or now + LONELY_SECONDS * self.patience

@@ -1,5 +1,6 @@
 """A program that behaves well or badly, for test_exchange.py: stand_in.py BEHAVIOUR HOST PORT."""
 
+import contextlib
 import os
 import socket
 import subprocess
@@ -14,9 +15,23 @@ def serve():
         listener.accept()[0].close()
 
 
+def serve_apart():
+    """Serves for ever, but not who comes while another is being served."""
+    with socket.create_server((host, port)) as listener:
+        while True:
+            listener.settimeout(None)
+            served = listener.accept()[0]
+            listener.settimeout(0.3)
+            with contextlib.suppress(TimeoutError):
+                listener.accept()
+                sys.exit(3)
+            served.close()
+
+
 def ask():
-    socket.create_connection((host, port)).close()
-    print("hello\nrate 12.5")
+    with socket.create_connection((host, port)) as connection:
+        connection.recv(1)  # until the server has closed it
+    print("hello\nrate 12.5", flush=True)
 
 
 if behaviour in ("serve", "serve-and-fail"):
@@ -25,6 +40,8 @@ elif behaviour == "serve-on":
     with socket.create_server((host, port)) as forever:
         while True:
             forever.accept()[0].close()
+elif behaviour == "serve-apart":
+    serve_apart()
 elif behaviour in ("ask", "ask-and-wait", "ask-and-sleep"):
     ask()
     time.sleep({"ask": 0, "ask-and-wait": 1, "ask-and-sleep": 600}[behaviour])

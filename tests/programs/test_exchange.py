@@ -59,6 +59,14 @@ class ExchangeTest(unittest.TestCase):
     def test_counts_what_every_client_printed(self):
         self.assertIn("2 times, not 1", self.run_("ask", "serve-on", clients=2, stopped=True).problem)
 
+    def test_spaced_clients_come_one_after_the_other(self):
+        three = {"clients": 3, "stopped": True, "checks": (Shows("client", "^hello$", 3),)}
+        self.assertIsNone(self.run_("ask-and-wait", "serve-apart", spaced="^hello$", **three).problem)
+        self.assertIsNotNone(self.run_("ask", "serve-apart", **three).problem)
+
+    def test_a_spaced_client_that_says_nothing_is_not_waited_for_for_ever(self):
+        self.assertIn("did not end", self.run_("sleep", "serve-on", clients=2, spaced="^hello$").problem)
+
     def test_a_silent_client_fails(self):
         self.assertIn("hello", self.run_("silent").problem)
 

@@ -116,6 +116,20 @@ print("all answered")
 """)
         self.assertEqual((code, asked), (0, "all answered"), errors)
 
+    def test_a_signal_that_is_let_in_ends_a_ppoll(self):
+        _, asked, code, errors = self.run_pair('connection.recv(1)', """
+import ctypes, errno
+handled = []
+signal.signal(signal.SIGUSR1, lambda *_: handled.append(1))
+signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGUSR1])
+os.kill(os.getpid(), signal.SIGUSR1)
+fds = (ctypes.c_int * 2)(connection.fileno(), select.POLLIN)
+found = ctypes.CDLL(None, use_errno=True).ppoll(fds, 1, None, bytes(128))
+print(found, errno.errorcode[ctypes.get_errno()], handled)
+connection.send(b"x")
+""")
+        self.assertEqual((code, asked), (0, "-1 EINTR [1]"), errors)
+
     def test_duplicates_mean_the_same_socket(self):
         served, _, code, errors = self.run_pair(self.RECEIVE_ALL, """
 copy = os.dup(connection.fileno())
@@ -124,6 +138,26 @@ os.write(copy, b"by the copy")
 os.close(copy)
 """)
         self.assertEqual(code, 0, errors)
+        self.assertEqual(served.split()[0], str(len("by the copy")))
+
+    def test_its_number_is_kept_while_duplicates_mean_it(self):
+        served, told, code, errors = self.run_pair(self.RECEIVE_ALL, """
+own = connection.detach()
+copy = os.dup(own)
+os.close(own)
+other = os.open("/dev/null", os.O_RDONLY)
+def replace(old, new):
+    try:
+        return os.dup2(old, new) == new
+    except OSError as error:
+        return os.strerror(error.errno)
+print(replace(other, own), replace(999, copy), sep=", ", end=", ")
+os.write(copy, b"by the copy")
+os.close(copy)
+print(replace(other, own), os.read(own, 1))
+""")
+        self.assertEqual(code, 0, errors)
+        self.assertEqual(told, "Device or resource busy, Bad file descriptor, True b''")
         self.assertEqual(served.split()[0], str(len("by the copy")))
 
 

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstddef>
-#include <fstream>
 #include <map>
 #include <stdexcept>
 #include <string>
@@ -39,13 +38,7 @@ inline Bytes from_hex(std::string_view text) {
 class Vectors {
  public:
   /// Reads conformance/vectors/`file`. Throws if it is missing or malformed.
-  static Vectors load(const std::string& file) {
-    std::ifstream in(std::string(IWARP_SOURCE_DIR "/conformance/vectors/") + file);
-    if (!in) throw std::runtime_error("cannot read test vectors: " + file);
-    Vectors vectors;
-    for (std::string line; std::getline(in, line);) vectors.add_line(line);
-    return vectors;
-  }
+  static Vectors load(const std::string& file);
 
   void add_line(std::string_view line) {
     line = trimmed(line.substr(0, line.find('#')));

@@ -1,7 +1,6 @@
 // What the kernel device adds to the contract: descriptors, and how it leaves Asio.
 #include <dirent.h>
 #include <netinet/tcp.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -12,20 +11,16 @@
 #include <thread>
 #include <vector>
 
+#include "support/descriptors.hpp"
 #include "tcp_offload/kernel_fixture.hpp"
 
 namespace iwarp::tcp_offload::test {
 namespace {
 
-using Kernel = KernelFixture;
+using iwarp::test::DescriptorLimit;
+using iwarp::test::open_descriptors;
 
-std::size_t open_descriptors() {
-  std::size_t count = 0;
-  for ([[maybe_unused]] const auto& entry : std::filesystem::directory_iterator("/proc/self/fd")) {
-    ++count;
-  }
-  return count;
-}
+using Kernel = KernelFixture;
 
 // Whether any epoll set of this process watches the descriptor.
 bool is_watched(int descriptor) {
@@ -146,32 +141,8 @@ TEST_F(Kernel, NoDescriptorLeaks) {
   EXPECT_EQ(open_descriptors(), before);
 }
 
-#if defined(__SANITIZE_ADDRESS__)
-constexpr bool kSanitizerNeedsDescriptors = true;
-#else
-constexpr bool kSanitizerNeedsDescriptors = false;
-#endif
-
-// Takes away every descriptor that is left, until it is destroyed.
-class NoDescriptorsLeft {
- public:
-  NoDescriptorsLeft() {
-    ::getrlimit(RLIMIT_NOFILE, &limit_);
-    rlimit tight = limit_;
-    tight.rlim_cur = 0;
-    ::setrlimit(RLIMIT_NOFILE, &tight);
-  }
-  ~NoDescriptorsLeft() { ::setrlimit(RLIMIT_NOFILE, &limit_); }
-
- private:
-  rlimit limit_{};
-};
-
 TEST_F(Kernel, AcceptingWithoutDescriptorsReportsPausesAndRecovers) {
-  if (kSanitizerNeedsDescriptors) {
-    GTEST_SKIP()
-        << "the sanitizer opens pipes to look at memory, and here there are no descriptors";
-  }
+  if (DescriptorLimit::kUnbearable) GTEST_SKIP() << DescriptorLimit::kWhy;
   const auto acceptor = device_.listen(loopback(), 4);
   ASSERT_TRUE(acceptor);
   const Endpoint at = (*acceptor)->local_endpoint();
@@ -179,7 +150,7 @@ TEST_F(Kernel, AcceptingWithoutDescriptorsReportsPausesAndRecovers) {
   ASSERT_EQ(::connect(client, at.data(), static_cast<socklen_t>(at.size())), 0);
   Outcome accepted;
   {
-    const NoDescriptorsLeft none;
+    const DescriptorLimit none(0);
     const auto start = std::chrono::steady_clock::now();
     for (int i = 1; i <= 3; ++i) {
       (*acceptor)->async_accept(accepted.connecting());
@@ -199,10 +170,7 @@ TEST_F(Kernel, AcceptingWithoutDescriptorsReportsPausesAndRecovers) {
 }
 
 TEST_F(Kernel, AnAcceptorCanBeClosedDuringItsPause) {
-  if (kSanitizerNeedsDescriptors) {
-    GTEST_SKIP()
-        << "the sanitizer opens pipes to look at memory, and here there are no descriptors";
-  }
+  if (DescriptorLimit::kUnbearable) GTEST_SKIP() << DescriptorLimit::kWhy;
   const auto acceptor = device_.listen(loopback(), 4);
   ASSERT_TRUE(acceptor);
   const Endpoint at = (*acceptor)->local_endpoint();
@@ -210,7 +178,7 @@ TEST_F(Kernel, AnAcceptorCanBeClosedDuringItsPause) {
   ASSERT_EQ(::connect(client, at.data(), static_cast<socklen_t>(at.size())), 0);
   Outcome accepted;
   {
-    const NoDescriptorsLeft none;
+    const DescriptorLimit none(0);
     (*acceptor)->async_accept(accepted.connecting());
     ASSERT_TRUE(run_until([&] { return accepted.calls == 1; }));
   }

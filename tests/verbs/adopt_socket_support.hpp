@@ -16,11 +16,6 @@ namespace iwarp::verbs::test {
 
 using Bytes = std::vector<std::byte>;
 
-inline std::size_t open_descriptors() {
-  const std::filesystem::directory_iterator all("/proc/self/fd");
-  return static_cast<std::size_t>(std::distance(begin(all), end(all)));
-}
-
 /// A socket as the kernel knows it. Its number may name something else as soon as it is closed,
 /// since other threads open descriptors of their own. Looked up by name, not by descriptor: for
 /// ThreadSanitizer a use of a descriptor beside its close is a race.

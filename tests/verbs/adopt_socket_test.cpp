@@ -1,5 +1,6 @@
 #include <future>
 
+#include "support/descriptors.hpp"
 #include "verbs/adopt_socket_support.hpp"
 
 /// Descriptors that are handed over: whose they are when, and what moves over the connection
@@ -7,6 +8,7 @@
 namespace iwarp::verbs::test {
 namespace {
 
+using iwarp::test::open_descriptors;
 using testing::HasSubstr;
 
 // One message from `a` to `b`.

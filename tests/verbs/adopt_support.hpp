@@ -5,8 +5,8 @@
 #include <optional>
 #include <utility>
 
-#include "soft/adopt.hpp"
-#include "soft/incoming.hpp"
+#include "soft/startup/adopt.hpp"
+#include "soft/startup/incoming.hpp"
 #include "verbs/startup_support.hpp"
 
 /// Connections in streaming mode, and MPA started on them.

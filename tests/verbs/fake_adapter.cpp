@@ -101,7 +101,7 @@ class FakeQp final : public provider::Qp, public std::enable_shared_from_this<Fa
     if (const auto peer = peer_.lock()) peer->end();
   }
 
-  Result<void, PostError> post_send(std::span<const SendWr> requests) override {
+  Result<void, PostError> post_send(std::span<const SendWr> requests, Posting) override {
     const Lock lock(adapter_mutex);
     const auto peer = peer_.lock();
     for (std::size_t i = 0; i < requests.size(); ++i) {

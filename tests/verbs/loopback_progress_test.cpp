@@ -1,39 +1,11 @@
 #include <gtest/gtest.h>
-#include <poll.h>
 
-#include "verbs/loopback_support.hpp"
+#include "verbs/progress_support.hpp"
 
 // Who serves a connection, whatever its program waits for: a queue, another queue, memory, a
 // descriptor, or nothing at all.
 namespace iwarp::verbs::test {
 namespace {
-
-class Progress : public testing::Test {
- protected:
-  void write(std::byte value) {
-    std::fill(source.memory.begin(), source.memory.end(), value);
-    const Sge from = source.sge();
-    ASSERT_TRUE(pair.client_qp.post_send(write_of(1, {&from, 1}, target)));
-    ASSERT_EQ(poll_for(pair.client.cq, 1).size(), 1U);
-  }
-  // Waits as a program does that only looks at memory.
-  bool target_shows(std::byte value) {
-    return eventually([&] { return target.last() == value; }, [] {});
-  }
-  static void poll_in_vain(CompletionQueue& cq, int times) {
-    Completion none;
-    for (int i = 0; i < times; ++i) EXPECT_EQ(cq.poll({&none, 1}), 0U);
-  }
-  static bool sleep_until_readable(int descriptor, std::chrono::milliseconds timeout) {
-    pollfd one{descriptor, POLLIN, 0};
-    return ::poll(&one, 1, static_cast<int>(timeout.count())) == 1;
-  }
-
-  LoopbackPair pair;
-  Buffer source{pair.client.pd, 100'000, Access::kLocalWrite};
-  Buffer target{pair.server.pd, 100'000,
-                Access::kLocalWrite | Access::kRemoteWrite | Access::kRemoteRead};
-};
 
 TEST_F(Progress, WriteArrivesWhereNobodyEverPolls) {
   write(std::byte{1});

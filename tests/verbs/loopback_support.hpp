@@ -3,6 +3,7 @@
 #include <atomic>
 #include <vector>
 
+#include "support/sanitizers.hpp"
 #include "verbs/loopback_pair.hpp"
 
 namespace iwarp::verbs::test {
@@ -10,11 +11,7 @@ namespace iwarp::verbs::test {
 /// How long anything may take here before it counts as stuck; no test depends on being faster.
 inline constexpr auto kPatience = 60s;
 
-#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
-inline constexpr int kEffort = 1;
-#else
-inline constexpr int kEffort = 4;
-#endif
+inline constexpr int kEffort = iwarp::test::kSanitizer ? 1 : 4;
 
 /// Memory of its own, registered.
 struct Buffer {

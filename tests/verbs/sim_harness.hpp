@@ -40,6 +40,7 @@ class SimHost final : public soft::Host {
   }
   void await_receive(soft::SoftQp&) override {}  // every turn receives
   void want_read(soft::SoftQp&) override {}
+  void waiter_left() override {}
   void help() override {}
   void stop_lease(soft::SoftCq&) override {}
   void see_off(soft::ClosingStream closing) override;

@@ -1,4 +1,6 @@
+#include <atomic>
 #include <cstring>
+#include <thread>
 
 #include "verbs/sim_harness.hpp"
 
@@ -140,6 +142,48 @@ TEST_P(Windows, AreClosedBeforeWhatFollows) {
   ASSERT_EQ(done(), (std::vector{Status::kSuccess, Status::kSuccess}));
   EXPECT_FALSE(write_comes(open, region.to(64), 64));
   EXPECT_TRUE(pair.client.qp->terminate_received());
+}
+
+TEST_P(Windows, AreKnownToTheirRegion) {
+  const auto mw = window(GetParam());
+  EXPECT_FALSE(region.mr->has_windows());
+  post_bind(1, part(mw->next_rkey(), 64, 32));
+  ASSERT_EQ(done(), std::vector{Status::kSuccess});
+  EXPECT_TRUE(region.mr->has_windows());
+  if (GetParam() == WindowType::k1) {
+    post_bind(2, part(mw->next_rkey(), 0, 0));
+  } else {
+    post_invalidate(2, mw->rkey());
+  }
+  ASSERT_EQ(done(), (std::vector{Status::kSuccess, Status::kSuccess}));
+  EXPECT_FALSE(region.mr->has_windows());
+}
+
+// An access that has begun may go on until then, and no longer.
+TEST_P(Windows, AreClosedWhenNobodyIsInsideAnyMore) {
+  const auto mw = window(GetParam());
+  post_bind(1, part(mw->next_rkey(), 64, 32));
+  ASSERT_EQ(done(), std::vector{Status::kSuccess});
+  const Stag open = mw->rkey();
+  auto access = std::make_optional(pair.server.host->stags().pin(
+      open, {pair.server.pd->id(), ddp::StreamId{pair.server.qp->number()}},
+      ddp::Rights::kRemoteWrite, TaggedOffset{region.to(64)}, 1));
+  ASSERT_TRUE(*access);
+  std::atomic<bool> let_go{false};
+  std::thread later([&] {
+    std::this_thread::sleep_for(50ms);
+    let_go = true;
+    access.reset();
+  });
+  if (GetParam() == WindowType::k1) {
+    post_bind(2, part(mw->next_rkey(), 0, 0));
+  } else {
+    post_invalidate(2, open);
+  }
+  const auto statuses = done();
+  EXPECT_TRUE(let_go);
+  later.join();
+  EXPECT_EQ(statuses, (std::vector{Status::kSuccess, Status::kSuccess}));
 }
 
 TEST_P(Windows, EndWithTheirRegion) {

@@ -110,6 +110,29 @@ TEST(Posting, ListIsPostedUpToItsFirstDefect) {
   EXPECT_EQ(ids(pair.client.sent), std::vector<std::uint64_t>{1});
 }
 
+TEST(Posting, ListIsPostedAsAWholeOrNotAtAllIfItIsToBe) {
+  PairOptions options;
+  options.client.capacity.max_send_wr = 3;
+  SimPair pair(options);
+  for (std::uint64_t i = 0; i < 4; ++i) post(pair.server, RecvWr{i, {}});
+  const std::vector<Sge> too_many(5);
+  const SendWr bad[] = {send_of(1, {}), send_of(2, too_many), send_of(3, {})};
+  const auto refused = pair.client.qp->post_send(bad, verbs::Posting::kAllOrNone);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, std::errc::invalid_argument);
+  EXPECT_EQ(refused.error().index, 1U);
+  const SendWr many[] = {send_of(4, {}), send_of(5, {}), send_of(6, {}), send_of(7, {})};
+  const auto too_long = pair.client.qp->post_send(many, verbs::Posting::kAllOrNone);
+  ASSERT_FALSE(too_long);
+  EXPECT_EQ(too_long.error().code, std::errc::not_enough_memory);
+  EXPECT_EQ(too_long.error().index, 3U);
+  pair.run_for(1s);
+  EXPECT_TRUE(pair.client.sent.empty() && pair.server.received.empty());
+  ASSERT_TRUE(pair.client.qp->post_send(std::span(many).first(3), verbs::Posting::kAllOrNone));
+  ASSERT_TRUE(pair.run_until([&] { return pair.client.sent.size() == 3; }, 1s));
+  EXPECT_EQ(ids(pair.client.sent), (std::vector<std::uint64_t>{4, 5, 6}));
+}
+
 TEST(Posting, MalformedRequestsAreRefused) {
   SimPair pair;
   const std::vector<Sge> five(5);

@@ -1,14 +1,11 @@
 #pragma once
 
+#include "support/sanitizers.hpp"
 #include "verbs/traffic.hpp"
 
 namespace iwarp::verbs::simtest {
 
-#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
-inline constexpr std::uint64_t kThoroughness = 1;
-#else
-inline constexpr std::uint64_t kThoroughness = 4;
-#endif
+inline constexpr std::uint64_t kThoroughness = iwarp::test::kSanitizer ? 1 : 4;
 
 /// How a network, a connection and its queues may be: anything that has to work.
 PairOptions random_pair(iwarp::test::Random& random);

@@ -125,6 +125,19 @@ TEST_F(ReceiveWait, LeavesTheRestOfAnFpduItsTime) {
   EXPECT_TRUE(holds(1, 2));
 }
 
+// What comes behind a message that waits has to be kept.
+TEST_F(ReceiveWait, NeedsRoomForWhatComesBehind) {
+  auto half = pair.peer.frame(segment(untagged(WireOpcode::kSend, 1), pattern(kLength, 1)));
+  const std::vector<std::byte> rest(half.begin() + 50, half.end());
+  half.resize(50);
+  pair.peer.send_octets(half);
+  pair.run_for(1ms);
+  pair.end.host->most_tails = 0;
+  pair.peer.send_octets(rest);
+  ASSERT_TRUE(pair.run_until([&] { return pair.peer.terminate().has_value(); }, 100ms));
+  EXPECT_EQ(pair.peer.terminate()->cause.code, kNoBuffer);
+}
+
 // Another thread posts when this one has just found no receive.
 TEST_F(ReceiveWait, SeesAReceiveThatIsPostedAsItBegins) {
   send(1);

@@ -68,6 +68,17 @@ TEST_F(SharedReceive, ReportsItsLimitOnce) {
   EXPECT_EQ(pair.server.host->reports[0].number, pair.server.srq->number());
 }
 
+TEST_F(SharedReceive, TellsOnceThatATakerHasEnded) {
+  post_all();
+  send(1);
+  pair.server.qp->abort();
+  pair.run_for(1ms);
+  ASSERT_EQ(pair.server.host->reports.size(), 1U);
+  EXPECT_EQ(pair.server.host->reports[0].kind, AsyncEvent::Kind::kQpLastWqeReached);
+  EXPECT_EQ(pair.server.host->reports[0].number, pair.server.qp->number());
+  EXPECT_TRUE(pair.client.host->reports.empty()) << "it has receives of its own";
+}
+
 TEST_F(SharedReceive, ReportsALimitThatIsReachedAlready) {
   ASSERT_TRUE(pair.server.srq->arm_limit(1));
   EXPECT_EQ(pair.server.host->reports.size(), 1U);

@@ -3,22 +3,18 @@
 
 #include <atomic>
 #include <boost/asio/executor_work_guard.hpp>
-#include <filesystem>
 #include <future>
 #include <thread>
 
 #include "startup_support.hpp"
+#include "support/descriptors.hpp"
 
 /// What only the kernel's sockets and real threads show.
 namespace iwarp::verbs::soft::test {
 namespace {
 
+using iwarp::test::open_descriptors;
 using std::chrono::milliseconds;
-
-std::size_t open_descriptors() {
-  const std::filesystem::directory_iterator all("/proc/self/fd");
-  return static_cast<std::size_t>(std::distance(begin(all), end(all)));
-}
 
 /// The kernel device with its executor on a thread of its own.
 class ThreadWorld {

@@ -15,7 +15,7 @@
 #include "iwarp/mpa/startup_frame.hpp"
 #include "iwarp/tcp_offload/kernel_device.hpp"
 #include "iwarp/tcp_offload/sim_network.hpp"
-#include "soft/startup.hpp"
+#include "soft/startup/startup.hpp"
 
 /// Two hosts, both sides of a start-up, and peers that follow a script instead.
 namespace iwarp::verbs::soft::test {
@@ -128,7 +128,7 @@ class FakeQp final : public provider::Qp, public ResponderQp {
   [[nodiscard]] RdmaMode* mode() { return result ? std::get_if<RdmaMode>(&*result) : nullptr; }
   [[nodiscard]] Error* error() { return result ? std::get_if<Error>(&*result) : nullptr; }
 
-  Result<void, PostError> post_send(std::span<const SendWr>) override { return {}; }
+  Result<void, PostError> post_send(std::span<const SendWr>, Posting) override { return {}; }
   Result<void, PostError> post_receive(std::span<const RecvWr>) override { return {}; }
   Outcome<void> connect(const Endpoint&, const ConnectOptions&) override { return {}; }
   Outcome<void> adopt(StreamingSocket&, const ConnectOptions&) override { return {}; }

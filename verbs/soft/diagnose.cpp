@@ -5,7 +5,7 @@
 #include "iwarp/rdmap/describe.hpp"
 #include "iwarp/tcp_offload/log.hpp"
 #include "soft/qp_link.hpp"
-#include "soft/startup_error.hpp"
+#include "soft/startup/error.hpp"
 
 namespace iwarp::verbs::soft {
 namespace {

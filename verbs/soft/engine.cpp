@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "iwarp/tcp_offload/quiet_thread.hpp"
 #include "soft/socket_token.hpp"
 #include "soft/soft_cq.hpp"
 #include "soft/soft_qp.hpp"
@@ -14,9 +15,9 @@ using namespace std::chrono_literals;
 
 // How long a poller may be silent before the engine takes its sockets back.
 constexpr auto kLeaseTick = 1ms;
+// After so many ticks at which all pollers slept and had got nothing, ticks wait for one to wake.
+constexpr unsigned kSleepyTicks = 8;
 constexpr auto kDeadlineTick = 250ms;
-// How long a closing stream has to send its rest and to see the peer's FIN.
-constexpr auto kSeeOff = 5s;
 // How long the end of the program is held up for closing streams.
 constexpr auto kSeeOffAtExit = 2s;
 
@@ -44,7 +45,7 @@ Engine::~Engine() {
 }
 
 void Engine::start() {
-  std::call_once(started_, [this] { thread_ = std::thread([this] { run(); }); });
+  std::call_once(started_, [this] { thread_ = tcp_offload::quiet_thread([this] { run(); }); });
 }
 
 void Engine::add(SoftQp& qp) {
@@ -76,7 +77,7 @@ void Engine::want_write(SoftQp& qp) {
   // A poller comes back by itself; one that sleeps, or that looks at ready sockets only, does not.
   if (qp.polled_each_time() && !has_waiter(qp)) {
     if (at->second.parked) return;
-    const bool first = parked_.empty();
+    const bool first = parked_.empty() || resting_.load();
     if (leave_to_poller(at->first, at->second, qp)) {
       qp.set_leased(!at->second.lent);
       if (first) wake_.raise();  // the engine looks after it from now on
@@ -93,6 +94,7 @@ void Engine::await_receive(SoftQp& qp) {
     const bool known = std::ranges::find(awaiting_receive_, token) != awaiting_receive_.end();
     if (known || !entries_.contains(token)) return;
     awaiting_receive_.push_back(token);
+    resume_ticks();
   }
   wake_.raise();
 }
@@ -127,7 +129,7 @@ bool Engine::has_poller(Entry& entry, const SoftQp& qp) {
 bool Engine::leave_to_poller(Token token, Entry& entry, const SoftQp& qp) {
   if (armed(qp) || !has_poller(entry, qp)) return false;
   entry.parked = true;
-  if (parked_.empty()) next_tick_ = Clock::now() + kLeaseTick;
+  if (resume_ticks() || parked_.empty()) next_tick_ = Clock::now() + kLeaseTick;
   parked_.push_back(token);
   return true;
 }
@@ -210,9 +212,55 @@ bool Engine::abandoned(const SoftQp& qp) {
   return armed(qp) || !(has_poller(at->second, qp) || qp.busy());
 }
 
+// Whether every poller sleeps and has got nothing since the last tick.
+bool Engine::all_sleep(const std::vector<std::shared_ptr<SoftQp>>& parked) {
+  std::uint32_t signs = 0;
+  bool sleep = true;
+  for (const auto& qp : parked) {
+    signs += sign_of(*qp);
+    sleep = sleep && has_waiter(*qp);
+  }
+  return std::exchange(signs_, signs) == signs && sleep;
+}
+
+// A sleeper leaves before it says so, and this looks again after having said that it rests: one of
+// the two sees the other.
+void Engine::rest_if_all_sleep() {
+  {
+    const std::lock_guard lock(mutex_);
+    ++sleepy_ticks_;
+  }
+  const auto parked = owners_of(parked_);
+  const bool sleepy = !parked.empty() && all_sleep(parked);
+  {
+    const std::lock_guard lock(mutex_);
+    if (!sleepy) sleepy_ticks_ = 0;
+    if (sleepy_ticks_ < kSleepyTicks) return;  // or somebody came meanwhile, who set it back
+    sleepy_ticks_ = 0;
+    resting_.store(true);
+  }
+  if (!all_sleep(parked)) resting_.store(false);
+}
+
+// Under the mutex. Whether there were none.
+bool Engine::resume_ticks() {
+  sleepy_ticks_ = 0;
+  return resting_.exchange(false);
+}
+
+void Engine::waiter_left() {
+  if (!resting_.load()) return;
+  {
+    const std::lock_guard lock(mutex_);
+    if (!resume_ticks()) return;
+    next_tick_ = Clock::now() + kLeaseTick;
+  }
+  wake_.raise();
+}
+
 bool Engine::tick_is_due(Clock::time_point now) {
   const std::lock_guard lock(mutex_);
-  if (now < next_tick_) return false;
+  if (now < next_tick_ || resting_.load()) return false;
   next_tick_ = now + kLeaseTick;
   return true;
 }
@@ -224,6 +272,7 @@ void Engine::tick() {
     qp->receive();
   }
   retry_awaiting();
+  rest_if_all_sleep();
 }
 
 // A receive may have been posted where nobody knew of the wait: to a shared receive queue.
@@ -257,7 +306,7 @@ std::optional<std::chrono::milliseconds> Engine::time_to_wait() {
   const std::lock_guard lock(mutex_);
   std::optional<Clock::time_point> until;
   const auto by = [&](Clock::time_point time) { until = until ? std::min(*until, time) : time; };
-  if (!parked_.empty() || !awaiting_receive_.empty()) by(next_tick_);
+  if ((!parked_.empty() && !resting_.load()) || !awaiting_receive_.empty()) by(next_tick_);
   if (!entries_.empty() || !closing_.empty() || !arriving_.empty()) by(next_deadlines_);
   if (!until) return std::nullopt;
   const auto left = std::chrono::ceil<std::chrono::milliseconds>(*until - Clock::now());
@@ -289,92 +338,6 @@ void Engine::run() {
     if (!stopping_.load()) continue;
     if (give_up_ == Clock::time_point{}) give_up_ = now + kSeeOffAtExit;
     if (closing_.empty() || now >= give_up_) return;
-  }
-}
-
-// ---- Streams on their way out ----
-
-void Engine::see_off(ClosingStream closing) {
-  start();
-  {
-    const std::lock_guard lock(mutex_);
-    arriving_.push_back(std::move(closing));
-  }
-  wake_.raise();
-}
-
-void Engine::take_in_closing() {
-  std::vector<ClosingStream> arriving;
-  {
-    const std::lock_guard lock(mutex_);
-    arriving.swap(arriving_);
-  }
-  for (ClosingStream& stream : arriving) {
-    const Token token = next_closing_;
-    next_closing_ += 2;
-    const int descriptor = stream.stream->descriptor();
-    closing_.emplace(token, Closing{std::move(stream), 0, false, Clock::now() + kSeeOff});
-    sockets_.add(descriptor, token, {});
-    serve_closing(token);
-  }
-}
-
-// Sends the rest, then FIN; reads and drops what still comes.
-void Engine::step(Closing& closing, bool& done) {
-  using tcp_offload::IoStatus;
-  tcp_offload::Stream& stream = *closing.stream.stream;
-  while (closing.sent < closing.stream.unsent.size()) {
-    const iovec rest{closing.stream.unsent.data() + closing.sent,
-                     closing.stream.unsent.size() - closing.sent};
-    const auto sent = stream.send({&rest, 1});
-    closing.sent += sent.accepted;
-    if (sent.status == IoStatus::kWouldBlock) break;
-    if (sent.status != IoStatus::kOk) {
-      done = true;
-      return;
-    }
-  }
-  if (closing.sent == closing.stream.unsent.size() && !closing.finished_sending) {
-    closing.finished_sending = true;
-    stream.shutdown_send();
-  }
-  std::array<std::byte, 16384> dropped;
-  for (int turn = 0; turn < 16; ++turn) {
-    const auto got = stream.receive(dropped);
-    if (got.status == IoStatus::kWouldBlock) return;
-    if (got.status != IoStatus::kOk) {
-      done = got.status == IoStatus::kLost || closing.finished_sending;
-      return;
-    }
-    stream.consume(got.data.size());
-  }
-}
-
-void Engine::serve_closing(Token token) {
-  const auto at = closing_.find(token);
-  if (at == closing_.end()) return;
-  Closing& closing = at->second;
-  bool done = false;
-  step(closing, done);
-  const int descriptor = closing.stream.stream->descriptor();
-  if (done) {
-    sockets_.remove(descriptor);
-    closing_.erase(at);
-  } else {
-    sockets_.modify(descriptor, token, {true, !closing.finished_sending});
-  }
-}
-
-void Engine::expire_closing() {
-  const auto now = Clock::now();
-  for (auto at = closing_.begin(); at != closing_.end();) {
-    if (now < at->second.deadline) {
-      ++at;
-      continue;
-    }
-    at->second.stream.stream->abort();
-    sockets_.remove(at->second.stream.stream->descriptor());
-    at = closing_.erase(at);
   }
 }
 

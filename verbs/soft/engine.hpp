@@ -16,7 +16,8 @@ namespace iwarp::verbs::soft {
 /// The thread that serves the sockets nobody polls: one-sided traffic, sleepers, closing streams,
 /// time-outs. It stands aside for pollers: a socket whose completion queue is being polled is left
 /// to the poller, without being watched, until a tick of about a millisecond finds that the polling
-/// has stopped. What is for a queue pair that nobody polls for is lent to a thread that polls
+/// has stopped. While every poller sleeps at its completion queue, and nothing comes, there are no
+/// ticks. What is for a queue pair that nobody polls for is lent to a thread that polls
 /// another queue in vain, if there is one: it has the processor anyway, which the engine would have
 /// to share with it. Every member may be called from any thread; none calls back.
 class Engine {
@@ -33,6 +34,8 @@ class Engine {
   void await_receive(SoftQp& qp);
   void want_read(SoftQp& qp);
   void stop_lease(SoftCq& cq);
+  /// The last thread that slept at a completion queue has woken up.
+  void waiter_left();
   /// Serves sockets that were lent to whoever polls.
   void help();
   void see_off(ClosingStream closing);
@@ -69,6 +72,9 @@ class Engine {
   void tick();
   [[nodiscard]] std::vector<std::shared_ptr<SoftQp>> owners_of(const std::vector<Token>& tokens);
   void retry_awaiting();
+  [[nodiscard]] bool all_sleep(const std::vector<std::shared_ptr<SoftQp>>& parked);
+  void rest_if_all_sleep();
+  bool resume_ticks();
   [[nodiscard]] bool has_poller(Entry& entry, const SoftQp& qp);
   void take_back(Token token, Entry& entry);
   [[nodiscard]] bool abandoned(const SoftQp& qp);
@@ -92,11 +98,14 @@ class Engine {
   std::vector<std::shared_ptr<SoftQp>> helped_;  // under helping_; empty between two helps
   std::vector<ClosingStream> arriving_;
   Clock::time_point next_tick_{};
+  unsigned sleepy_ticks_ = 0;         // in a row at which all pollers slept
+  std::atomic<bool> resting_{false};  // no ticks until one of them has left
   std::atomic<bool> stopping_{false};
 
   // The engine thread's own.
   std::unordered_map<Token, Closing> closing_;
   Token next_closing_ = 1;
+  std::uint32_t signs_ = 0;  // of all pollers, at the last tick
   Clock::time_point next_deadlines_{}, give_up_{};
 
   std::once_flag started_;

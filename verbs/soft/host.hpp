@@ -52,6 +52,8 @@ class Host {
   virtual void want_read(SoftQp& qp) = 0;
   /// A completion queue was armed: no socket behind it may be left to a poller.
   virtual void stop_lease(SoftCq& cq) = 0;
+  /// The last thread that slept at a completion queue does so no more.
+  virtual void waiter_left() = 0;
   /// The calling thread polls in vain: it may serve sockets that nobody else does meanwhile.
   virtual void help() = 0;
   /// Sees a stream off.

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <chrono>
 #include <thread>
 
@@ -32,7 +33,7 @@ std::optional<Stag> MemoryRegistry::reserve(Reserved kind, ddp::ProtectionDomain
   const auto slot = take_slot();
   if (!slot) return std::nullopt;
   const Stag stag = table_.reserve(*slot, static_cast<std::uint8_t>(random_()));
-  reserved_[*slot] = {kind, pd, {}};
+  reserved_[*slot] = {kind, pd, {}, {}};
   return stag;
 }
 
@@ -68,13 +69,15 @@ bool MemoryRegistry::activate(Stag stag, const ddp::TaggedBuffer& buffer) {
 }
 
 bool MemoryRegistry::bind(const BindWr& request, const ddp::Accessor& by) {
-  const std::lock_guard lock(mutex_);
+  std::unique_lock lock(mutex_);
   Reservation* window = find(request.window, by);
   if (window == nullptr || window->kind == Reserved::kFastRegion) return false;
   if (!is_remote_only(request.access)) return false;
   const bool type1 = window->kind == Reserved::kWindow1;
   if (type1 && request.length == 0) {
     table_.disable(std::exchange(window->bound, Stag{}));
+    lock.unlock();
+    await_idle(table_.slot_of(request.window));
     return true;
   }
   const ddp::Rights needed = lets_peer_write(request.access)
@@ -94,6 +97,7 @@ bool MemoryRegistry::bind(const BindWr& request, const ddp::Accessor& by) {
   }
   if (!activate(request.window, buffer)) return false;
   window->bound = request.window;
+  window->region = request.region;
   return true;
 }
 
@@ -117,9 +121,23 @@ bool MemoryRegistry::invalidate(Stag stag, const ddp::Accessor& by) {
     // The same rules as for the peer: in force, and not another stream's.
     if (!table_.invalidate_for_peer(stag, by)) return false;
   }
+  await_idle(slot);
+  return true;
+}
+
+// Behind the completion of what ended an STag no access under it goes on.
+void MemoryRegistry::await_idle(std::uint32_t slot) const {
   const auto give_up = Clock::now() + kPatience;
   while (!table_.idle(slot) && Clock::now() < give_up) std::this_thread::yield();
-  return true;
+}
+
+bool MemoryRegistry::has_windows(Stag region) {
+  const std::lock_guard lock(mutex_);
+  return std::ranges::any_of(reserved_, [&](const auto& each) {
+    const Reservation& window = each.second;
+    return window.kind != Reserved::kFastRegion && window.region == region &&
+           table_.in_force(window.bound);
+  });
 }
 
 Stag SoftMw::next_rkey() {

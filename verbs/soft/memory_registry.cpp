@@ -103,25 +103,35 @@ Outcome<ddp::TaggedBuffer> buffer_of(MutableBytes memory, ddp::ProtectionDomainI
   return ddp::TaggedBuffer{memory.data(), TaggedOffset{base}, memory.size(), pd, rights_of(access)};
 }
 
+namespace {
+
+// With `base` in place of the address, if there is one.
+Outcome<ddp::TaggedBuffer> buffer_at(MutableBytes memory, ddp::ProtectionDomainId pd, Access access,
+                                     std::optional<std::uint64_t> base) {
+  auto buffer = buffer_of(memory, pd, access);
+  if (!buffer || !base) return buffer;
+  if (memory.size() > UINT64_MAX - *base) {
+    return fail(std::errc::invalid_argument, "memory region: its Tagged Offsets would wrap");
+  }
+  buffer->base = TaggedOffset{*base};
+  return buffer;
+}
+
+}  // namespace
+
 Outcome<std::shared_ptr<provider::Mr>> register_memory(
     const std::shared_ptr<MemoryRegistry>& registry, const std::shared_ptr<SoftPd>& pd,
     MutableBytes memory, Access access, std::optional<std::uint64_t> base) {
-  auto buffer = buffer_of(memory, pd->id(), access);
+  const auto buffer = buffer_at(memory, pd->id(), access, base);
   if (!buffer) return failure(buffer.error());
-  if (base) {
-    if (memory.size() > UINT64_MAX - *base) {
-      return fail(std::errc::invalid_argument, "memory region: its Tagged Offsets would wrap");
-    }
-    buffer->base = TaggedOffset{*base};
-  }
   const auto stag = registry->enable(*buffer);
   if (!stag) return fail(std::errc::not_enough_memory, "memory region: no STag is free");
   return std::shared_ptr<provider::Mr>(std::make_shared<SoftMr>(registry, pd, *stag));
 }
 
 Outcome<void> SoftMr::reregister(const std::shared_ptr<SoftPd>& pd, MutableBytes memory,
-                                 Access access) {
-  const auto buffer = buffer_of(memory, pd->id(), access);
+                                 Access access, std::optional<std::uint64_t> base) {
+  const auto buffer = buffer_at(memory, pd->id(), access, base);
   if (!buffer) return failure(buffer.error());
   const auto stag = registry_->enable(*buffer);
   if (!stag) return fail(std::errc::not_enough_memory, "memory region: no STag is free");

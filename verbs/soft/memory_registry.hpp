@@ -53,16 +53,20 @@ class MemoryRegistry {
   bool bind(const BindWr& request, const ddp::Accessor& by);
   bool register_fast(const RegisterWr& request, const ddp::Accessor& by);
   bool invalidate(Stag stag, const ddp::Accessor& by);
+  /// Whether a window is bound to the region.
+  [[nodiscard]] bool has_windows(Stag region);
 
  private:
   struct Reservation {
     Reserved kind;
     ddp::ProtectionDomainId pd;
-    Stag bound;  // window of type 1: what it is bound under
+    Stag bound;   // window: what it was bound under last,
+    Stag region;  // and to
   };
 
   std::optional<std::uint32_t> take_slot();
   void wait_until_idle(std::uint32_t slot) const;
+  void await_idle(std::uint32_t slot) const;
   Reservation* find(Stag stag, const ddp::Accessor& by);
   bool activate(Stag stag, const ddp::TaggedBuffer& buffer);
 
@@ -85,8 +89,10 @@ class SoftMr final : public provider::Mr {
 
   [[nodiscard]] Stag lkey() const override { return stag_; }
   [[nodiscard]] Stag rkey() const override { return stag_; }
+  [[nodiscard]] bool has_windows() const override { return registry_->has_windows(stag_); }
   /// Registers something else in its place. Errors: those of register_memory().
-  Outcome<void> reregister(const std::shared_ptr<SoftPd>& pd, MutableBytes memory, Access access);
+  Outcome<void> reregister(const std::shared_ptr<SoftPd>& pd, MutableBytes memory, Access access,
+                           std::optional<std::uint64_t> base = {});
 
  private:
   std::shared_ptr<MemoryRegistry> registry_;

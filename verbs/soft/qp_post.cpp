@@ -99,6 +99,19 @@ std::errc SoftQp::check(const SendWr& request) const {
   return send_queue_.full() ? std::errc::not_enough_memory : std::errc{};
 }
 
+// What keeps requests from being posted together.
+std::optional<PostError> SoftQp::check_all(std::span<const SendWr> requests) const {
+  for (std::size_t i = 0; i < requests.size(); ++i) {
+    if (const std::errc problem = check(requests[i]); problem != std::errc{}) {
+      return PostError{problem, i};
+    }
+  }
+  if (const std::size_t room = send_queue_.room(); room < requests.size()) {
+    return PostError{std::errc::not_enough_memory, room};
+  }
+  return std::nullopt;
+}
+
 // What the connection does not allow. With an ORD of 0 a Read would wait for ever.
 std::errc SoftQp::check_agreed(const SendWr& request) const {
   const Link* link = link_.load();
@@ -141,18 +154,23 @@ bool SoftQp::may_defer(std::size_t octets) {
   const std::size_t before = octets_since_drive_.fetch_add(octets, std::memory_order_relaxed);
   // Where a poll does not look at each queue pair, it would not see what was left for it.
   if (!leased() || posted == 0 || !polled_each_time()) return false;
+  // Nor would one who sleeps. Whoever begins to sleep sends what was left before.
+  if (init_.send_cq->has_waiter() || init_.recv_cq->has_waiter()) return false;
   return posted % kDeferredPosts != 0 &&
          before / kDeferredOctets == (before + octets) / kDeferredOctets;
 }
 
-Result<void, PostError> SoftQp::post_send(std::span<const SendWr> requests) {
+Result<void, PostError> SoftQp::post_send(std::span<const SendWr> requests, Posting posting) {
   std::errc problem{};
   std::size_t posted = 0;
   std::size_t octets = 0;
   {
     const std::lock_guard lock(post_send_lock_);
+    if (posting == Posting::kAllOrNone) {
+      if (const auto refused = check_all(requests)) return failure(*refused);
+    }
     for (const SendWr& request : requests) {
-      problem = check(request);
+      if (posting == Posting::kUntilRefused) problem = check(request);
       if (problem != std::errc{}) break;
       append(request);
       octets += length_of(request.sges);

@@ -134,7 +134,8 @@ void SoftQp::on_ulpdu(ConstBytes ulpdu) {
   link.fpdus_received.add(1);
   const bool first = !std::exchange(link.first_seen, true);
   if (first) hold_.store(false);  // RFC 5044 §7.1.2 rule 4: from here on a responder may send
-  const bool waits = init_.receive_wait.count() != 0;
+  // What comes behind a message that waits has to be kept.
+  const bool waits = init_.receive_wait.count() != 0 && init_.host->tail_room();
   const auto event =
       link.receiver.on_ulpdu(ulpdu, waits ? rdmap::NoReceive::kWait : rdmap::NoReceive::kFault);
   if (!event) return on_fault(event.error());
@@ -150,10 +151,17 @@ void SoftQp::on_ulpdu(ConstBytes ulpdu) {
 void SoftQp::await_receive(ConstBytes ulpdu) {
   link_.load()->waiting.assign(ulpdu.begin(), ulpdu.end());
   receive_deadline_.store((init_.host->now() + init_.receive_wait).time_since_epoch().count());
-  awaits_receive_.store(true);
+  set_awaits_receive(true);
   // Whoever posts looks next whether a message waits, and it is offered here next: one of the two
   // finds the other.
   if (!offer_awaiting()) init_.host->await_receive(*this);
+}
+
+// Whoever sleeps at its queues is not to be woken by a socket that is not read.
+void SoftQp::set_awaits_receive(bool awaits) {
+  awaits_receive_.store(awaits);
+  init_.send_cq->set_reading(*this, !awaits);
+  init_.recv_cq->set_reading(*this, !awaits);
 }
 
 // Offers the message that waits once more; false if it waits on.
@@ -163,7 +171,7 @@ bool SoftQp::offer_awaiting() {
   const auto event = link.receiver.on_ulpdu(
       link.waiting, late ? rdmap::NoReceive::kFault : rdmap::NoReceive::kWait);
   if (event && std::holds_alternative<rdmap::AwaitsReceive>(*event)) return false;
-  awaits_receive_.store(false);
+  set_awaits_receive(false);
   link.waiting.clear();
   if (event) {
     on_event(*event);
@@ -347,15 +355,24 @@ void SoftQp::flush_receives(Status first) {
   };
   if (link != nullptr) {
     link->discard = true;
-    awaits_receive_.store(false);
+    if (awaits_receive()) set_awaits_receive(false);
     link->waiting.clear();
     keep_tail({}, {}, false);
-    if (const auto open = link->receiver.abandon()) complete(*open, first);
+    if (const auto open = link->receiver.abandon()) {
+      // Whoever sees the completion may post anew at once: the entry is free before.
+      const rdmap::ReceiveBuffer buffer = *open;
+      shared_receives_.give_back();
+      complete(buffer, first);
+    }
   }
   if (keeps_receives()) return;
   while (const auto buffer = receive_queue_.take()) complete(*buffer, Status::kFlushed);
   shared_receives_.give_back();
-  receives_over_.store(true);
+  if (!receives_over_.exchange(true) && init_.srq) {
+    init_.host->report({AsyncEvent::Kind::kQpLastWqeReached, number(),
+                        "queue pair " + std::to_string(number()) +
+                            " has ended and takes no more of its shared receives"});
+  }
 }
 
 }  // namespace iwarp::verbs::soft

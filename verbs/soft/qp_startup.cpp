@@ -1,5 +1,5 @@
-#include "soft/adopt.hpp"
 #include "soft/qp_link.hpp"
+#include "soft/startup/adopt.hpp"
 
 namespace iwarp::verbs::soft {
 

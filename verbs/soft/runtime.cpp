@@ -1,5 +1,7 @@
 #include "soft/runtime.hpp"
 
+#include "iwarp/tcp_offload/quiet_thread.hpp"
+
 namespace iwarp::verbs::soft {
 
 Runtime::Runtime()
@@ -13,7 +15,7 @@ std::shared_ptr<Runtime> Runtime::make() {
               delete runtime;
               return;
             }
-            std::thread([runtime] { delete runtime; }).detach();
+            tcp_offload::quiet_thread([runtime] { delete runtime; }).detach();
           }};
 }
 
@@ -27,7 +29,8 @@ bool Runtime::on_own_thread() const {
 }
 
 tcp_offload::Device& Runtime::device() {
-  std::call_once(started_, [this] { executor_ = std::thread([this] { context_.run(); }); });
+  std::call_once(started_,
+                 [this] { executor_ = tcp_offload::quiet_thread([this] { context_.run(); }); });
   return recordable_;
 }
 

@@ -47,6 +47,7 @@ class Runtime final : public Host {
   void remove(SoftQp& qp) override { engine_.remove(qp); }
   void want_write(SoftQp& qp) override { engine_.want_write(qp); }
   void help() override { engine_.help(); }
+  void waiter_left() override { engine_.waiter_left(); }
   void await_receive(SoftQp& qp) override { engine_.await_receive(qp); }
   void want_read(SoftQp& qp) override { engine_.want_read(qp); }
   void stop_lease(SoftCq& cq) override { engine_.stop_lease(cq); }

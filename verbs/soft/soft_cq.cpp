@@ -14,6 +14,21 @@ namespace {
 // A thread that polls in vain looks after other sockets once in so many polls.
 constexpr std::uint32_t kPollsPerHelp = 8;
 
+// The queue at which this thread is awake inside wait(), or about to sleep: it need not be woken
+// for what it completes itself.
+thread_local const SoftCq* awake_at = nullptr;
+
+class StayAwake {
+ public:
+  explicit StayAwake(const SoftCq& cq) : before_(std::exchange(awake_at, &cq)) {}
+  StayAwake(const StayAwake&) = delete;
+  StayAwake& operator=(const StayAwake&) = delete;
+  ~StayAwake() { awake_at = before_; }
+
+ private:
+  const SoftCq* before_;
+};
+
 }  // namespace
 
 SoftCq::SoftCq(std::shared_ptr<Host> host, std::uint32_t depth, std::uint32_t number)
@@ -77,13 +92,22 @@ bool SoftCq::push(const Completion& completion) {
                        std::to_string(capacity()) + " entries"});
   }
   if (fire) raise_event();
-  if (waiters_.load() != 0) wake_waiter();
+  if (waiters_.load() > (awake_at == this ? 1U : 0U)) wake_waiter();
   return taken;
 }
 
 void SoftCq::wake_waiter() {
   const std::lock_guard lock(lazy_mutex_);
-  if (wake_) wake_->raise();
+  if (!wake_ || woken_.exchange(true)) return;
+  wake_->raise();
+}
+
+// Before the caller looks for completions: whoever makes one from now on raises it anew.
+void SoftCq::clear_wake() {
+  if (!woken_.load()) return;
+  const std::lock_guard lock(lazy_mutex_);
+  wake_->clear();
+  woken_.store(false);
 }
 
 std::size_t SoftCq::pop(std::span<Completion> into) {
@@ -128,7 +152,7 @@ void SoftCq::drive_ready(std::chrono::milliseconds timeout) {
   const std::lock_guard lock(drive_mutex_);
   for (const tcp_offload::Ready& one : std::span(ready).first(count)) {
     if (one.token == kWakeToken) {
-      wake_->clear();
+      clear_wake();
       continue;
     }
     const auto at = std::lower_bound(
@@ -142,20 +166,34 @@ void SoftCq::drive_ready(std::chrono::milliseconds timeout) {
 bool SoftCq::wait(std::chrono::milliseconds timeout) {
   if (!empty()) return true;
   const auto deadline = host_->now() + timeout;
-  sockets();  // made before waiters_ says that somebody may sleep on them
-  waiters_.fetch_add(1);
-  flush();
+  const StayAwake awake(*this);
+  begin_wait();
   for (bool late = false; empty() && !late;) {
     const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - host_->now());
     late = left.count() <= 0;
     drive_ready(std::max(left, std::chrono::milliseconds(0)));
   }
-  waiters_.fetch_sub(1);
+  end_wait();
   return !empty();
 }
 
-// Sends what was left for the poller: it is about to sleep.
+bool SoftCq::begin_wait() {
+  sockets();  // made before waiters_ says that somebody may sleep on them
+  waiters_.fetch_add(1);
+  const StayAwake awake(*this);
+  flush();
+  return !empty();
+}
+
+void SoftCq::end_wait() {
+  clear_wake();
+  sign_.fetch_add(1);
+  if (waiters_.fetch_sub(1) == 1) host_->waiter_left();
+}
+
+// Sends what was left for the poller: it is about to sleep. Nothing is left where there are many.
 void SoftCq::flush() {
+  if (!polls_all()) return;
   const std::lock_guard lock(drive_mutex_);
   for (SoftQp* qp : attached_) qp->flush();
 }
@@ -191,7 +229,9 @@ tcp_offload::ReadinessSet& SoftCq::sockets() {
   auto made = std::make_unique<tcp_offload::ReadinessSet>(tcp_offload::Repeat::kLevel);
   wake_ = std::make_unique<tcp_offload::EventCount>();
   made->add(wake_->descriptor(), kWakeToken, {true, false});
-  for (const SoftQp* qp : attached_) made->add(qp->descriptor(), token_of(*qp), {true, false});
+  for (const SoftQp* qp : attached_) {
+    made->add(qp->descriptor(), token_of(*qp), {qp->reads(), false});
+  }
   sockets_owner_ = std::move(made);
   sockets_.store(sockets_owner_.get());
   return *sockets_owner_;
@@ -221,6 +261,10 @@ void SoftCq::detach(SoftQp& qp) {
 
 void SoftCq::forget_descriptor(int descriptor) {
   if (auto* set = sockets_.load()) set->remove(descriptor);
+}
+
+void SoftCq::set_reading(const SoftQp& qp, bool reads) {
+  if (auto* set = sockets_.load()) set->modify(qp.descriptor(), token_of(qp), {reads, false});
 }
 
 }  // namespace iwarp::verbs::soft

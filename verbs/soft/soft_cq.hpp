@@ -15,9 +15,9 @@ namespace iwarp::verbs::soft {
 /// A completion queue, and the lease of whoever polls it on the sockets behind it.
 ///
 /// A poll that finds less than it asked for drives the sockets of the queue pairs attached here and
-/// counts as a sign of life (`lease_sign`). The engine leaves sockets to a queue whose sign moves.
-/// A poll that is satisfied from the ring is no sign: a program may poll once per message and spin
-/// on memory in between.
+/// counts as a sign of life (`lease_sign`), and so does the end of a sleep. The engine leaves
+/// sockets to a queue whose sign moves. A poll that is satisfied from the ring is no sign: a
+/// program may poll once per message and spin on memory in between.
 class SoftCq final : public provider::Cq {
  public:
   SoftCq(std::shared_ptr<Host> host, std::uint32_t depth, std::uint32_t number);
@@ -30,6 +30,9 @@ class SoftCq final : public provider::Cq {
   [[nodiscard]] std::uint32_t capacity() const override;
   Outcome<void> resize(std::uint32_t depth) override;
   [[nodiscard]] std::uint32_t number() const override { return number_; }
+  [[nodiscard]] int wait_descriptor() override { return sockets().descriptor(); }
+  bool begin_wait() override;
+  void end_wait() override;
 
   /// The most that a completion queue holds.
   static constexpr std::uint32_t kMaxDepth = 1U << 22U;
@@ -42,6 +45,8 @@ class SoftCq final : public provider::Cq {
   void detach(SoftQp& qp);
   /// Stops waiting on a socket that has ended.
   void forget_descriptor(int descriptor);
+  /// Those who wait need not look at the socket of a queue pair that does not read, until it does.
+  void set_reading(const SoftQp& qp, bool reads);
 
   // For the engine.
   [[nodiscard]] std::uint32_t lease_sign() const { return sign_.load(); }
@@ -62,6 +67,7 @@ class SoftCq final : public provider::Cq {
   bool fires(const Completion& completion);
   void raise_event();
   void wake_waiter();
+  void clear_wake();
   tcp_offload::ReadinessSet& sockets();
   tcp_offload::EventCount& events();
 
@@ -86,6 +92,7 @@ class SoftCq final : public provider::Cq {
   std::unique_ptr<tcp_offload::ReadinessSet> sockets_owner_;  // once somebody waits, or many QPs
   std::atomic<tcp_offload::ReadinessSet*> sockets_{nullptr};
   std::unique_ptr<tcp_offload::EventCount> wake_;  // ends a wait() for completions made elsewhere
+  std::atomic<bool> woken_{false};                 // it is raised
   std::unique_ptr<tcp_offload::EventCount> events_owner_;
   std::atomic<tcp_offload::EventCount*> events_{nullptr};
 };

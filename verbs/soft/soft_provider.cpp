@@ -2,10 +2,10 @@
 
 #include "iwarp/mpa/enhanced_data.hpp"
 #include "iwarp/mpa/startup_frame.hpp"
-#include "soft/adopt.hpp"
 #include "soft/runtime.hpp"
 #include "soft/soft_qp.hpp"
-#include "soft/startup.hpp"
+#include "soft/startup/adopt.hpp"
+#include "soft/startup/startup.hpp"
 
 namespace iwarp::verbs::soft {
 namespace {
@@ -103,13 +103,14 @@ class SoftProvider final : public provider::Provider {
   }
 
   Outcome<void> reregister_memory(provider::Mr& mr, const std::shared_ptr<provider::Pd>& pd,
-                                  MutableBytes memory, Access access) override {
+                                  MutableBytes memory, Access access,
+                                  std::optional<std::uint64_t> base) override {
     auto* own = dynamic_cast<SoftMr*>(&mr);
     const auto own_pd = std::dynamic_pointer_cast<SoftPd>(pd);
     if (own == nullptr || !own_pd) {
       return fail(std::errc::invalid_argument, "memory region: it or its PD is foreign");
     }
-    return own->reregister(own_pd, memory, access);
+    return own->reregister(own_pd, memory, access, base);
   }
 
   Outcome<std::shared_ptr<provider::Mw>> alloc_window(const std::shared_ptr<provider::Pd>& pd,

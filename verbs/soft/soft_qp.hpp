@@ -19,7 +19,7 @@
 #include "soft/scratch.hpp"
 #include "soft/shared_receive_queue.hpp"
 #include "soft/soft_cq.hpp"
-#include "soft/startup.hpp"
+#include "soft/startup/startup.hpp"
 
 namespace iwarp::verbs::soft {
 
@@ -85,7 +85,8 @@ class SoftQp final : public provider::Qp,
   SoftQp& operator=(const SoftQp&) = delete;
 
   // provider::Qp
-  Result<void, PostError> post_send(std::span<const SendWr> requests) override;
+  Result<void, PostError> post_send(std::span<const SendWr> requests,
+                                    Posting posting = Posting::kUntilRefused) override;
   Result<void, PostError> post_receive(std::span<const RecvWr> requests) override;
   Outcome<void> connect(const Endpoint& to, const ConnectOptions& options) override;
   Outcome<void> adopt(StreamingSocket& socket, const ConnectOptions& options) override;
@@ -169,6 +170,7 @@ class SoftQp final : public provider::Qp,
   // qp_post.cpp.
   [[nodiscard]] std::errc check(const SendWr& request) const;
   [[nodiscard]] std::errc check_agreed(const SendWr& request) const;
+  [[nodiscard]] std::optional<PostError> check_all(std::span<const SendWr> requests) const;
   void append(const SendWr& request);
   [[nodiscard]] bool may_defer(std::size_t octets);
 
@@ -179,6 +181,7 @@ class SoftQp final : public provider::Qp,
   std::size_t process(MutableBytes bytes);
   void on_ulpdu(ConstBytes ulpdu);
   void await_receive(ConstBytes ulpdu);
+  void set_awaits_receive(bool awaits);
   bool offer_awaiting();
   bool resume();
   void on_event(const rdmap::Event& event);

@@ -178,6 +178,15 @@ Outcome<CompletionQueue> Device::create_cq(std::uint32_t depth) {
   return CompletionQueue(std::move(*core));
 }
 
+Outcome<Listener> Device::listen(const Endpoint& at, const ListenOptions& options,
+                                 IncomingHandler handler) {
+  auto core = core_->listen(at, options, [handler = std::move(handler)](auto request) {
+    handler(ConnectionRequest(std::move(request)));
+  });
+  if (!core) return failure(core.error());
+  return Listener(std::make_shared<Listener::Inbox>(), std::move(*core));
+}
+
 Outcome<Listener> Device::listen(const Endpoint& at, const ListenOptions& options) {
   auto inbox = std::make_shared<Listener::Inbox>();
   auto core = core_->listen(at, options, [inbox](auto request) { inbox->add(std::move(request)); });

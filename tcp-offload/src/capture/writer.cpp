@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "capture/recorder.hpp"
+#include "iwarp/tcp_offload/quiet_thread.hpp"
 
 namespace iwarp::tcp_offload::capture {
 namespace {
@@ -65,7 +66,7 @@ void Writer::add(std::shared_ptr<Recorder> recorder) {
   const std::lock_guard lock(mutex_);
   if (stopping_) return;
   recorders_.push_back(std::move(recorder));
-  if (!thread_.joinable()) thread_ = std::thread([this] { run(); });
+  if (!thread_.joinable()) thread_ = quiet_thread([this] { run(); });
 }
 
 bool Writer::wake() {

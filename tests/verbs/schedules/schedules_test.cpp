@@ -3,16 +3,13 @@
 
 #include <sstream>
 
+#include "support/sanitizers.hpp"
 #include "verbs/schedules/schedule.hpp"
 
 namespace iwarp::verbs::simtest::schedules {
 namespace {
 
-#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
-constexpr std::uint64_t kSchedules = 2'000;
-#else
-constexpr std::uint64_t kSchedules = 20'000;
-#endif
+constexpr std::uint64_t kSchedules = iwarp::test::kSanitizer ? 2'000 : 20'000;
 
 class Schedules : public testing::Test {
  protected:

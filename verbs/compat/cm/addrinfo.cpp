@@ -22,6 +22,22 @@ sockaddr* copy_of(const sockaddr* from, socklen_t size) {
   return copy;
 }
 
+Owned make_info(const rdma_addrinfo* hints) {
+  Owned info(static_cast<rdma_addrinfo*>(std::calloc(1, sizeof(rdma_addrinfo))),
+             &::rdma_freeaddrinfo);
+  if (info == nullptr) throw std::bad_alloc();
+  info->ai_qp_type = hints != nullptr && hints->ai_qp_type != 0 ? hints->ai_qp_type : IBV_QPT_RC;
+  info->ai_port_space =
+      hints != nullptr && hints->ai_port_space != 0 ? hints->ai_port_space : RDMA_PS_TCP;
+  return info;
+}
+
+void take_source(rdma_addrinfo& to, const rdma_addrinfo& hints) {
+  if (hints.ai_src_len == 0) return;
+  to.ai_src_addr = copy_of(hints.ai_src_addr, hints.ai_src_len);
+  to.ai_src_len = hints.ai_src_len;
+}
+
 addrinfo resolver_hints(const rdma_addrinfo* hints, bool passive) {
   addrinfo to{};
   to.ai_socktype = SOCK_STREAM;
@@ -34,18 +50,28 @@ addrinfo resolver_hints(const rdma_addrinfo* hints, bool passive) {
 
 void fill(rdma_addrinfo& to, const addrinfo& from, const rdma_addrinfo* hints, bool passive) {
   to.ai_family = from.ai_family;
-  to.ai_qp_type = hints != nullptr && hints->ai_qp_type != 0 ? hints->ai_qp_type : IBV_QPT_RC;
-  to.ai_port_space =
-      hints != nullptr && hints->ai_port_space != 0 ? hints->ai_port_space : RDMA_PS_TCP;
   sockaddr*& address = passive ? to.ai_src_addr : to.ai_dst_addr;
   address = copy_of(from.ai_addr, from.ai_addrlen);
   (passive ? to.ai_src_len : to.ai_dst_len) = from.ai_addrlen;
   if (passive) {
     to.ai_flags = RAI_PASSIVE;
-  } else if (hints != nullptr && hints->ai_src_len != 0) {
-    to.ai_src_addr = copy_of(hints->ai_src_addr, hints->ai_src_len);
-    to.ai_src_len = hints->ai_src_len;
+  } else if (hints != nullptr) {
+    take_source(to, *hints);
   }
+}
+
+// Hints that hold the addresses need no names.
+Owned taken_from(const rdma_addrinfo& hints) {
+  Owned info = make_info(&hints);
+  take_source(*info, hints);
+  if (hints.ai_dst_len != 0) {
+    info->ai_dst_addr = copy_of(hints.ai_dst_addr, hints.ai_dst_len);
+    info->ai_dst_len = hints.ai_dst_len;
+  }
+  const sockaddr* const one = info->ai_dst_len != 0 ? info->ai_dst_addr : info->ai_src_addr;
+  info->ai_family = one->sa_family;
+  info->ai_flags = hints.ai_flags & RAI_PASSIVE;
+  return info;
 }
 
 int resolve(const char* node, const char* service, const rdma_addrinfo* hints,
@@ -54,19 +80,12 @@ int resolve(const char* node, const char* service, const rdma_addrinfo* hints,
   if (node == nullptr && service == nullptr && hints == nullptr) return fail_minus(EINVAL);
   const addrinfo asked = resolver_hints(hints, passive);
   addrinfo* found = nullptr;
-  // A hint that holds the address needs no name.
-  if (node == nullptr && service == nullptr && !passive) {
-    if (hints->ai_dst_len == 0) return fail_minus(EINVAL);
-    Owned info(static_cast<rdma_addrinfo*>(std::calloc(1, sizeof(rdma_addrinfo))),
-               &::rdma_freeaddrinfo);
-    if (info == nullptr) throw std::bad_alloc();
-    addrinfo given{};
-    given.ai_family = hints->ai_dst_addr->sa_family;
-    given.ai_addr = hints->ai_dst_addr;
-    given.ai_addrlen = hints->ai_dst_len;
-    fill(*info, given, hints, false);
-    *result = info.release();
-    return 0;
+  if (node == nullptr && service == nullptr) {
+    if (hints->ai_src_len != 0 || hints->ai_dst_len != 0) {
+      *result = taken_from(*hints).release();
+      return 0;
+    }
+    if (!passive) return fail_minus(EINVAL);
   }
   const int code = ::getaddrinfo(node, service == nullptr ? "0" : service, &asked, &found);
   if (code != 0) {
@@ -75,9 +94,7 @@ int resolve(const char* node, const char* service, const rdma_addrinfo* hints,
     return code;  // as librdmacm passes on what the resolver says
   }
   const std::unique_ptr<addrinfo, decltype(&::freeaddrinfo)> owner(found, &::freeaddrinfo);
-  Owned info(static_cast<rdma_addrinfo*>(std::calloc(1, sizeof(rdma_addrinfo))),
-             &::rdma_freeaddrinfo);
-  if (info == nullptr) throw std::bad_alloc();
+  Owned info = make_info(hints);
   fill(*info, *found, hints, passive);
   *result = info.release();
   return 0;

@@ -50,6 +50,10 @@ void tell(Id& id, const ConnectionEvent& event) {
     store(id.shown.route.addr.src_storage, event.info.local);
     store(id.shown.route.addr.dst_storage, event.info.remote);
   }
+  if (event.kind == ConnectionEvent::Kind::kDisconnected && !id.connected) {
+    // Accepted, and gone before the peer's first message: it has never been there.
+    return id.report(std::make_unique<CmEvent>(RDMA_CM_EVENT_CONNECT_ERROR, -ECONNRESET));
+  }
   id.report(event_of(event));
 }
 

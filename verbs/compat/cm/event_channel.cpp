@@ -5,8 +5,8 @@
 #include <climits>
 #include <unordered_set>
 
-#include "cm/id.hpp"
 #include "core/errors.hpp"
+#include "core/qp.hpp"
 
 namespace iwarp::compat {
 namespace {
@@ -33,46 +33,43 @@ struct Given {
 
 }  // namespace
 
+void GivenEvents::give() {
+  const std::lock_guard lock(mutex_);
+  ++count_;
+}
+
+void GivenEvents::acknowledge() {
+  const std::lock_guard lock(mutex_);
+  --count_;
+  acknowledged_.notify_all();
+}
+
+void GivenEvents::wait() {
+  std::unique_lock lock(mutex_);
+  acknowledged_.wait(lock, [this] { return count_ == 0; });
+}
+
 void CmEvent::put_parameters(const verbs::ConnectionInfo& info) {
   private_data = info.private_data;
   rdma_conn_param& to = shown.param.conn;
   to.private_data = private_data.empty() ? nullptr : private_data.data();
   to.private_data_len =
       static_cast<std::uint8_t>(std::min<std::size_t>(private_data.size(), UINT8_MAX));
-  const auto octet = [](std::uint16_t depth) {
-    return static_cast<std::uint8_t>(std::min<std::uint16_t>(depth, UINT8_MAX));
-  };
-  to.responder_resources = octet(info.peer_ord.value_or(info.ird));
-  to.initiator_depth = octet(info.peer_ird.value_or(info.ord));
-}
-
-void EventChannel::push(std::unique_ptr<CmEvent> event) {
-  const std::lock_guard lock(mutex_);
-  events_.push_back(std::move(event));
-  ready_.set();
+  to.responder_resources = octet_of(info.peer_ord.value_or(info.ird));
+  to.initiator_depth = octet_of(info.peer_ird.value_or(info.ord));
 }
 
 int EventChannel::take(std::unique_ptr<CmEvent>& event) {
-  for (;;) {
-    if (const int error = await_readable(shown.fd)) return error;
-    const std::lock_guard lock(mutex_);
-    if (events_.empty()) continue;  // another thread was faster
-    event = std::move(events_.front());
-    events_.pop_front();
-    if (events_.empty()) ready_.clear();
-    return 0;
-  }
+  // While the queue is locked: an id that goes withdraws its events, and waits for those given.
+  return queue_.take(event, [](const auto& next) {
+    Given::get().add(&next->shown);
+    next->counted_by->give();
+  });
 }
 
 std::vector<std::unique_ptr<CmEvent>> EventChannel::withdraw(const rdma_cm_id* id) {
-  std::vector<std::unique_ptr<CmEvent>> taken;
-  const std::lock_guard lock(mutex_);
-  for (auto& event : events_) {
-    if (event->shown.id == id || event->shown.listen_id == id) taken.push_back(std::move(event));
-  }
-  std::erase(events_, nullptr);
-  if (events_.empty()) ready_.clear();
-  return taken;
+  return queue_.withdraw(
+      [id](const auto& event) { return event->shown.id == id || event->shown.listen_id == id; });
 }
 
 }  // namespace iwarp::compat
@@ -85,19 +82,18 @@ rdma_event_channel* rdma_create_event_channel() {
 }
 
 void rdma_destroy_event_channel(rdma_event_channel* channel) {
+  const NoCancel whole;
   if (!channel_of(channel).origin.inherited()) delete &channel_of(channel);
 }
 
-// A cancellation point: nothing that must be undone is held while it waits.
+// A cancellation point.
 int rdma_get_cm_event(rdma_event_channel* channel, rdma_cm_event** event) {
   if (channel == nullptr || event == nullptr) return fail_minus(EINVAL);
   if (channel_of(channel).origin.inherited()) return fail_minus(ENODEV);
-  std::unique_ptr<CmEvent> taken;
-  if (const int error = channel_of(channel).take(taken)) return fail_minus(error);
   return guarded(
       [&] {
-        Given::get().add(&taken->shown);
-        taken->counted_by->give_event();
+        std::unique_ptr<CmEvent> taken;
+        if (const int error = channel_of(channel).take(taken)) return fail_minus(error);
         *event = &taken.release()->shown;
         return 0;
       },
@@ -107,7 +103,7 @@ int rdma_get_cm_event(rdma_event_channel* channel, rdma_cm_event** event) {
 int rdma_ack_cm_event(rdma_cm_event* event) {
   if (!Given::get().remove(event)) return fail_minus(EINVAL);  // not an event, or no more
   const std::unique_ptr<CmEvent> whole(reinterpret_cast<CmEvent*>(event));
-  whole->counted_by->acknowledge_event();
+  whole->counted_by->acknowledge();
   return 0;
 }
 

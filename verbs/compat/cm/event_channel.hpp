@@ -3,24 +3,36 @@
 #include <rdma/rdma_cma.h>
 
 #include <condition_variable>
-#include <deque>
 #include <memory>
 #include <mutex>
+#include <utility>
 #include <vector>
 
-#include "core/event_fd.hpp"
+#include "core/event_queue.hpp"
 #include "iwarp/verbs/connection.hpp"
 #include "process.hpp"
 
 namespace iwarp::compat {
 
-struct Id;
+/// Counts what a program was given of one id's events and has not acknowledged. Thread-safe.
+class GivenEvents {
+ public:
+  void give();
+  void acknowledge();
+  /// Until all are acknowledged.
+  void wait();
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable acknowledged_;
+  unsigned count_ = 0;
+};
 
 /// An event, from its happening to its acknowledgement.
 struct CmEvent {
   rdma_cm_event shown{};
   std::vector<std::byte> private_data;
-  Id* counted_by = nullptr;  ///< Whose destruction waits for the acknowledgement.
+  GivenEvents* counted_by = nullptr;  ///< Of the id that is not destroyed before all are back.
 
   explicit CmEvent(rdma_cm_event_type type, int status = 0) {
     shown.event = type;
@@ -34,10 +46,10 @@ struct CmEvent {
 /// is queued.
 class EventChannel {
  public:
-  EventChannel() { shown.fd = ready_.get(); }
-  void push(std::unique_ptr<CmEvent> event);
-  /// The next one; waits unless the descriptor is non-blocking. A cancellation point. 0, or an
-  /// errno.
+  EventChannel() { shown.fd = queue_.descriptor(); }
+  void push(std::unique_ptr<CmEvent> event) { queue_.push(std::move(event)); }
+  /// The next one, which its id counts as given; waits unless the descriptor is non-blocking. A
+  /// cancellation point. 0, or an errno.
   int take(std::unique_ptr<CmEvent>& event);
   /// Takes out the events of an id that leaves, those of which it is the listener included.
   std::vector<std::unique_ptr<CmEvent>> withdraw(const rdma_cm_id* id);
@@ -46,9 +58,7 @@ class EventChannel {
   const Origin origin;
 
  private:
-  EventFd ready_;
-  std::mutex mutex_;
-  std::deque<std::unique_ptr<CmEvent>> events_;
+  EventQueue<std::unique_ptr<CmEvent>> queue_;
 };
 
 inline EventChannel& channel_of(rdma_event_channel* shown) {

@@ -14,7 +14,9 @@ Id::Id(rdma_event_channel* channel, void* context, rdma_port_space space) {
   shown.qp_type = IBV_QPT_RC;
 }
 
-// An id that was announced and that nobody has taken goes with the event: it is rejected.
+// An id that was announced and that nobody has taken goes with the event: it is rejected. Events
+// that another thread has taken point to this id, so their acknowledgements come first; from the
+// moment when the others are withdrawn there will be no more of them.
 Id::~Id() {
   listener.reset();
   link->cut();
@@ -25,6 +27,7 @@ Id::~Id() {
       delete &id_of(event->shown.id);
     }
   }
+  given.wait();
 }
 
 int Id::bind_to_device(const Endpoint& local) {
@@ -40,7 +43,7 @@ int Id::bind_to_device(const Endpoint& local) {
 
 void Id::report(std::unique_ptr<CmEvent> event) {
   if (event->shown.id == nullptr) event->shown.id = &shown;
-  event->counted_by = this;
+  event->counted_by = &given;
   channel_of(shown.channel).push(std::move(event));
 }
 
@@ -65,24 +68,11 @@ void Id::move_to(rdma_event_channel* channel) {
     auto moving = channel_of(shown.channel).withdraw(&shown);
     shown.channel = &to.shown;
     own_channel = std::move(own);
-    for (auto& event : moving) to.push(std::move(event));
+    for (auto& event : moving) {
+      event->shown.id->channel = &to.shown;  // a request's id has its listener's
+      to.push(std::move(event));
+    }
   });
-}
-
-void Id::give_event() {
-  const std::lock_guard lock(mutex_);
-  ++given_;
-}
-
-void Id::acknowledge_event() {
-  const std::lock_guard lock(mutex_);
-  --given_;
-  acknowledged_.notify_all();
-}
-
-void Id::wait_for_acknowledgements() {
-  std::unique_lock lock(mutex_);
-  acknowledged_.wait(lock, [this] { return given_ == 0; });
 }
 
 }  // namespace iwarp::compat
@@ -105,11 +95,7 @@ int rdma_create_id(rdma_event_channel* channel, rdma_cm_id** id, void* context,
 int rdma_destroy_id(rdma_cm_id* shown) {
   Id& id = id_of(shown);
   if (id.origin.inherited()) return 0;
-  if (shown->event != nullptr) {
-    ::rdma_ack_cm_event(shown->event);
-    shown->event = nullptr;
-  }
-  id.wait_for_acknowledgements();
+  const NoCancel whole;
   delete &id;
   return 0;
 }
@@ -123,7 +109,7 @@ int rdma_migrate_id(rdma_cm_id* shown, rdma_event_channel* channel) {
           ::rdma_ack_cm_event(shown->event);
           shown->event = nullptr;
         }
-        id.wait_for_acknowledgements();
+        id.given.wait();
         id.move_to(channel);
         return 0;
       },

@@ -3,7 +3,6 @@
 #include <rdma/rdma_cma.h>
 
 #include <atomic>
-#include <condition_variable>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -15,6 +14,7 @@
 
 namespace iwarp::compat {
 
+struct Id;
 class QpEvents;
 
 /// Lets handlers of the stack, which may run while an id is destroyed, reach it as long as it is
@@ -46,16 +46,15 @@ struct Id {
   /// Of an id without a channel of the program's: its calls wait for their event.
   std::unique_ptr<EventChannel> own_channel;
   std::atomic<bool> own_family_only{false};  ///< RDMA_OPTION_ID_AFONLY: :: is not for IPv4.
-  bool connected = false;                    ///< Or it was: there is a stream to end.
-  std::optional<std::uint32_t> named_qp;     ///< Made by the program, not by rdma_create_qp().
+  GivenEvents given;
+  bool connected = false;                 ///< Or it was: there is a stream to end.
+  std::optional<std::uint32_t> named_qp;  ///< Made by the program, not by rdma_create_qp().
   /// Of the queue pair, which the program may have destroyed by ibv_destroy_qp() behind our back.
   std::weak_ptr<QpEvents> followed;
 
   Reservation reservation;
   std::shared_ptr<verbs::provider::Listener> listener;
   std::unique_ptr<verbs::provider::IncomingConnection> request;  ///< Not answered yet.
-  /// Made by rdma_create_qp() for a program that brought none.
-  bool own_cqs = false;
   /// What rdma_get_request() makes queue pairs from.
   std::optional<ibv_qp_init_attr> endpoint_qp;
   ibv_pd* endpoint_pd = nullptr;
@@ -76,15 +75,6 @@ struct Id {
   /// and errno.
   int complete();
   void move_to(rdma_event_channel* channel);
-
-  void give_event();
-  void acknowledge_event();
-  void wait_for_acknowledgements();
-
- private:
-  std::mutex mutex_;
-  std::condition_variable acknowledged_;
-  unsigned given_ = 0;
 };
 
 inline Id& id_of(rdma_cm_id* shown) { return *reinterpret_cast<Id*>(shown); }

@@ -33,16 +33,13 @@ void destroy_cqs(rdma_cm_id& id) {
   destroy_cq({&id.send_cq_channel, &id.send_cq});
 }
 
-// The program's queues, or new ones if it brought none.
+// The program's queues, or new ones in place of those that it did not bring: only these are the
+// id's.
 template <typename Attributes>
-bool provide_cqs(Id& id, Attributes& attributes) {
-  rdma_cm_id& shown = id.shown;
+bool provide_cqs(rdma_cm_id& shown, Attributes& attributes) {
   const auto provide = [&](ibv_cq*& wanted, CqPlace place, std::uint32_t depth) {
     if (wanted != nullptr) return true;
-    if (*place.cq == nullptr) {
-      id.own_cqs = true;
-      if (!make_cq(shown, place, std::max(depth, 1U))) return false;
-    }
+    if (*place.cq == nullptr && !make_cq(shown, place, std::max(depth, 1U))) return false;
     wanted = *place.cq;
     return true;
   };
@@ -60,7 +57,7 @@ int make_qp(Id& id, Attributes& attributes, Make make) {
   if (shown.verbs == nullptr) return fail_minus(EINVAL);
   if (shown.qp != nullptr) return fail_minus(EINVAL);
   if (attributes.srq == nullptr) attributes.srq = shown.srq;
-  if (!provide_cqs(id, attributes)) {
+  if (!provide_cqs(shown, attributes)) {
     const int error = errno;
     destroy_cqs(shown);
     return fail_minus(error);
@@ -68,13 +65,11 @@ int make_qp(Id& id, Attributes& attributes, Make make) {
   shown.qp = make();
   if (shown.qp == nullptr) {
     const int error = errno;
-    if (id.own_cqs) destroy_cqs(shown);
+    destroy_cqs(shown);
     return fail_minus(error);
   }
   shown.qp->state = IBV_QPS_INIT;
   shown.qp_type = attributes.qp_type;
-  shown.send_cq = attributes.send_cq;
-  shown.recv_cq = attributes.recv_cq;
   return 0;
 }
 
@@ -111,8 +106,7 @@ void rdma_destroy_qp(rdma_cm_id* shown) {
   if (shown->qp == nullptr || id_of(shown).origin.inherited()) return;
   ::ibv_destroy_qp(shown->qp);
   shown->qp = nullptr;
-  if (id_of(shown).own_cqs) destroy_cqs(*shown);
-  id_of(shown).own_cqs = false;
+  destroy_cqs(*shown);
 }
 
 int rdma_create_srq(rdma_cm_id* id, ibv_pd* pd, ibv_srq_init_attr* attributes) {

@@ -36,6 +36,7 @@ Meaning meaning_of(verbs::AsyncEvent::Kind kind) {
     case Kind::kQpAccessError: return {Element::kQp, IBV_EVENT_QP_ACCESS_ERR};
     case Kind::kQpRequestError: return {Element::kQp, IBV_EVENT_QP_REQ_ERR};
     case Kind::kCqOverrun: return {Element::kCq, IBV_EVENT_CQ_ERR};
+    case Kind::kQpLastWqeReached: return {Element::kQp, IBV_EVENT_QP_LAST_WQE_REACHED};
     case Kind::kSrqLimitReached: return {Element::kSrq, IBV_EVENT_SRQ_LIMIT_REACHED};
   }
   return {Element::kQp, IBV_EVENT_QP_FATAL};
@@ -52,30 +53,6 @@ const void* element_of(const ibv_async_event& event) {
 
 }  // namespace
 
-void AsyncQueue::push(const ibv_async_event& event) {
-  const std::lock_guard lock(mutex_);
-  events_.push_back(event);
-  ready_.set();
-}
-
-int AsyncQueue::take(ibv_async_event& event) {
-  for (;;) {
-    if (const int error = await_readable(ready_.get())) return error;
-    const std::lock_guard lock(mutex_);
-    if (events_.empty()) continue;  // another thread was faster
-    event = events_.front();
-    events_.pop_front();
-    if (events_.empty()) ready_.clear();
-    return 0;
-  }
-}
-
-void AsyncQueue::forget(const void* element) {
-  const std::lock_guard lock(mutex_);
-  std::erase_if(events_, [element](const auto& event) { return element_of(event) == element; });
-  if (events_.empty()) ready_.clear();
-}
-
 AsyncRoute::AsyncRoute(Element kind, std::uint32_t number, void* element, AsyncQueue& queue)
     : kind_(kind), number_(number), known_(true) {
   Routes& routes = Routes::get();
@@ -89,7 +66,10 @@ AsyncRoute::~AsyncRoute() {
   const std::lock_guard lock(routes.mutex);
   const auto found = routes.targets.find({kind_, number_});
   if (found == routes.targets.end()) return;
-  found->second.queue->forget(found->second.element);
+  // What says something of an object that goes is told to nobody.
+  const void* const element = found->second.element;
+  found->second.queue->withdraw(
+      [element](const ibv_async_event& event) { return element_of(event) == element; });
   routes.targets.erase(found);
 }
 

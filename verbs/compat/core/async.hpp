@@ -2,30 +2,13 @@
 
 #include <infiniband/verbs.h>
 
-#include <deque>
-#include <memory>
-#include <mutex>
-
-#include "core/event_fd.hpp"
+#include "core/event_queue.hpp"
 #include "iwarp/verbs/types.hpp"
 
 namespace iwarp::compat {
 
 /// The asynchronous events of one context, readable at its async_fd.
-class AsyncQueue {
- public:
-  [[nodiscard]] int descriptor() const { return ready_.get(); }
-  void push(const ibv_async_event& event);
-  /// Waits for one, unless the descriptor is non-blocking. 0, or an errno.
-  int take(ibv_async_event& event);
-  /// Forgets what says something of `element`: a QP, CQ or SRQ that goes.
-  void forget(const void* element);
-
- private:
-  EventFd ready_;
-  std::mutex mutex_;
-  std::deque<ibv_async_event> events_;
-};
+using AsyncQueue = EventQueue<ibv_async_event>;
 
 /// What events are about, by the numbers that the stack gives.
 enum class Element : std::uint8_t { kQp, kCq, kSrq };

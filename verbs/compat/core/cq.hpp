@@ -3,25 +3,17 @@
 #include <infiniband/verbs.h>
 
 #include <array>
-#include <atomic>
 #include <memory>
-#include <mutex>
+#include <optional>
 
 #include "core/async.hpp"
+#include "core/channel.hpp"
 #include "core/context.hpp"
 #include "core/uses.hpp"
 #include "iwarp/verbs/provider.hpp"
 
-/// Completion queues and channels of the C interface.
+/// Completion queues of the C interface.
 namespace iwarp::compat {
-
-/// Its descriptor is an epoll set of the event descriptors of its queues: readable exactly while
-/// one of them has an event.
-struct Channel {
-  ibv_comp_channel shown{};
-  ContextUse context;
-  Uses uses;
-};
 
 struct Cq {
   /// Both views of a queue that the interface has: the longer one begins like the shorter.
@@ -35,8 +27,8 @@ struct Cq {
   Use channel;
   std::optional<AsyncRoute> route;
 
-  std::mutex mutex;
-  std::uint32_t events_given = 0;  // to be acknowledged before the end
+  std::optional<CqWatch> watch;    ///< In its channel, if it has one.
+  std::uint32_t events_given = 0;  ///< To be acknowledged before the end; the channel counts.
 
   // What ibv_start_poll() and ibv_next_poll() are at.
   std::array<verbs::Completion, 16> batch{};
@@ -45,7 +37,6 @@ struct Cq {
   [[nodiscard]] verbs::Completion& current() { return batch[batch_at]; }
 };
 
-inline Channel& channel_of(ibv_comp_channel* shown) { return *reinterpret_cast<Channel*>(shown); }
 inline Cq& cq_of(ibv_cq* shown) { return *reinterpret_cast<Cq*>(shown); }
 inline Cq& cq_of(ibv_cq_ex* shown) { return *reinterpret_cast<Cq*>(shown); }
 

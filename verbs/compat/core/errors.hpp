@@ -3,6 +3,7 @@
 #include <cerrno>
 #include <exception>
 #include <new>
+#include <system_error>
 
 #include "iwarp/verbs/error.hpp"
 
@@ -23,14 +24,16 @@ inline int fail_minus(int error) {
   return -1;
 }
 
-/// Runs `body`, from which no exception may reach a C program: ENOMEM or EIO instead, given to
-/// `failed`.
+/// Runs `body`, from which no exception may reach a C program: an errno instead, given to
+/// `failed`: ENOMEM, that of a system_error, or EIO.
 template <typename Body, typename Failed>
 auto guarded(Body body, Failed failed) -> decltype(body()) {
   try {
     return body();
   } catch (const std::bad_alloc&) {
     return failed(ENOMEM);
+  } catch (const std::system_error& error) {
+    return failed(errno_of(error.code()));
   } catch (const std::exception&) {
     return failed(EIO);
   }

@@ -8,6 +8,8 @@
 #include <cerrno>
 #include <system_error>
 
+#include "interruption.hpp"
+
 namespace iwarp::compat {
 
 EventFd::EventFd() : fd_(::eventfd(0, EFD_CLOEXEC)) {
@@ -32,9 +34,12 @@ int await_readable(int fd) {
   const int flags = ::fcntl(fd, F_GETFL);
   if (flags < 0) return errno;
   pollfd ready{fd, POLLIN, 0};
-  const int found = ::poll(&ready, 1, (flags & O_NONBLOCK) != 0 ? 0 : -1);
-  if (found < 0) return errno;
-  return found == 0 ? EAGAIN : 0;
+  for (;;) {
+    const int found = ::poll(&ready, 1, (flags & O_NONBLOCK) != 0 ? 0 : -1);
+    if (found >= 0) return found == 0 ? EAGAIN : 0;
+    if (errno != EINTR) return errno;
+    if (!goes_on_after_signal()) return EINTR;
+  }
 }
 
 }  // namespace iwarp::compat

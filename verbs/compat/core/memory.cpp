@@ -31,6 +31,7 @@ ibv_mr* register_region(ibv_pd* pd, void* address, std::size_t length, std::uint
   if (!made) return fail_null(errno_of(made.error().code));
   mr->core = std::move(*made);
   mr->access = flags;
+  if (!usual) mr->base = iova;
   mr->shown = {
       pd->context, pd, address, length, 0, mr->core->lkey().value(), mr->core->rkey().value()};
   return &mr.release()->shown;
@@ -54,11 +55,13 @@ int reregister(Mr& mr, int what, ibv_pd* pd, void* address, std::size_t length, 
   if (!access || to == nullptr) return EINVAL;
   void* const begin = moves ? address : mr.shown.addr;
   const std::size_t size = moves ? length : mr.shown.length;
+  const auto base = moves ? std::nullopt : mr.base;
   Use use(pd_of(to).uses);
-  const auto done =
-      context_of(mr.shown.context)
-          .provider->reregister_memory(*mr.core, pd_of(to).core, bytes_at(begin, size), *access);
+  const auto done = context_of(mr.shown.context)
+                        .provider->reregister_memory(*mr.core, pd_of(to).core,
+                                                     bytes_at(begin, size), *access, base);
   if (!done) return errno_of(done.error().code);
+  mr.base = base;
   mr.pd = std::move(use);
   mr.access = wanted;
   mr.shown = {mr.shown.context,       to, begin, size, 0, mr.core->lkey().value(),
@@ -172,7 +175,10 @@ int ibv_rereg_mr(ibv_mr* mr, int what, ibv_pd* pd, void* address, std::size_t le
 }
 
 int ibv_dereg_mr(ibv_mr* mr) {
-  if (!inherited(mr->context)) delete reinterpret_cast<Mr*>(mr);
+  if (inherited(mr->context)) return 0;
+  auto* const region = reinterpret_cast<Mr*>(mr);
+  if (region->core->has_windows()) return EBUSY;
+  delete region;
   return 0;
 }
 

@@ -3,6 +3,7 @@
 #include <infiniband/verbs.h>
 
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "core/context.hpp"
@@ -23,6 +24,7 @@ struct Mr {
   ibv_mr shown{};
   std::shared_ptr<verbs::provider::Mr> core;
   unsigned access = 0;
+  std::optional<std::uint64_t> base;  ///< The Tagged Offset of its first octet, if not its address.
   Use pd;
 };
 

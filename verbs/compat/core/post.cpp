@@ -184,7 +184,8 @@ int post_send(ibv_qp* qp, ibv_send_wr* requests, ibv_send_wr** bad) {
     }
     // What is in front of a bad request is posted.
     if (n != 0) {
-      const auto posted = qp_of(qp).core->post_send({batch.data(), n});
+      const auto posted =
+          qp_of(qp).core->post_send({batch.data(), n}, verbs::Posting::kUntilRefused);
       if (!posted) {
         error = errno_of_post(posted.error());
         requests = behind(first, posted.error().index);
@@ -209,7 +210,7 @@ int bind_mw(ibv_qp* qp, ibv_mw* mw, ibv_mw_bind* request) {
   to.bind = &bind;
   const Stag key = window.next_rkey();
   if (const int error = fill_bind(request->bind_info, key.value(), bind)) return error;
-  const auto posted = qp_of(qp).core->post_send({&to, 1});
+  const auto posted = qp_of(qp).core->post_send({&to, 1}, verbs::Posting::kUntilRefused);
   if (!posted) return errno_of_post(posted.error());
   mw->rkey = key.value();
   return 0;

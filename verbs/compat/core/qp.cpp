@@ -113,8 +113,16 @@ void QpEvents::operator()(const verbs::ConnectionEvent& event) {
   {
     const std::lock_guard lock(mutex_);
     handler = handler_;
+    if (event.kind == verbs::ConnectionEvent::Kind::kEstablished) {
+      depths_ = {event.info.ord, event.info.ird};
+    }
   }
   if (handler) handler(event);
+}
+
+Depths QpEvents::depths() const {
+  const std::lock_guard lock(mutex_);
+  return depths_;
 }
 
 namespace {

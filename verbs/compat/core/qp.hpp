@@ -16,14 +16,27 @@
 /// Queue pairs of the C interface.
 namespace iwarp::compat {
 
+/// How many Reads and atomics a connection has under way at a time, by this side and by the peer.
+struct Depths {
+  std::uint16_t ord = 0, ird = 0;
+};
+
+/// A depth as the interface has it, in one octet.
+inline std::uint8_t octet_of(std::uint16_t depth) {
+  return static_cast<std::uint8_t>(depth < UINT8_MAX ? depth : UINT8_MAX);
+}
+
 /// Passes the events of a queue pair's connection to whoever manages that at the time.
 class QpEvents {
  public:
   void listen(std::function<void(const verbs::ConnectionEvent&)> handler);
   void operator()(const verbs::ConnectionEvent& event);
+  /// Of the connection, once there has been one.
+  [[nodiscard]] Depths depths() const;
 
  private:
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
+  Depths depths_;
   std::function<void(const verbs::ConnectionEvent&)> handler_;
 };
 

@@ -165,7 +165,7 @@ int QpBatch::complete(verbs::provider::Qp& qp) {
     if (request.wr.opcode == Opcode::kBindWindow) request.wr.bind = &request.bind;
     batch.push_back(request.wr);
   }
-  const auto posted = qp.post_send(batch);
+  const auto posted = qp.post_send(batch, verbs::Posting::kAllOrNone);
   return posted ? 0 : errno_of_post(posted.error());
 }
 

@@ -4,6 +4,7 @@
 #include "core/context.hpp"
 #include "core/errors.hpp"
 #include "core/qp.hpp"
+#include "core/query.hpp"
 #include "hand/rendezvous.hpp"
 
 namespace iwarp::compat {
@@ -54,20 +55,42 @@ int start_to_meet(Qp& qp) {
   return Rendezvous::get().meet(qp.core, *ends, std::move(options));
 }
 
-// RESET, INIT, RTR, RTS, in this order, of a queue pair that the program connects.
+// RESET, INIT, RTR, RTS, in this order, of a queue pair that the program connects. INIT and RTS may
+// be entered anew, with other attributes.
+bool may_advance(const Qp& qp, ibv_qp_state to, int mask) {
+  const ibv_qp_state state = qp.shown.plain.state;
+  if (to == state) return to == IBV_QPS_INIT || (to == IBV_QPS_RTS && qp.state() == to);
+  if (to != state + 1) return false;
+  constexpr int kPeer = IBV_QP_AV | IBV_QP_DEST_QPN;
+  return to != IBV_QPS_RTR || (mask & kPeer) == kPeer;
+}
+
 int advance(Qp& qp, ibv_qp_state to) {
-  ibv_qp_state& state = qp.shown.plain.state;
-  const bool again = to == IBV_QPS_INIT && state == IBV_QPS_INIT;
-  if (!again && to != state + 1) return EINVAL;
   if (to == IBV_QPS_RTR) {
     if (const int error = start_to_meet(qp)) return error;
   }
-  state = to;
+  qp.shown.plain.state = to;
   return 0;
 }
 
-int change_state(Qp& qp, ibv_qp_state to) {
+// Whether a state may be entered from the present one. A queue pair that has been used does not
+// come back to RESET: its connection, and so its stream of TCP, are over.
+bool may_change(const Qp& qp, ibv_qp_state to, int mask) {
   const verbs::QpState now = qp.core->state();
+  switch (to) {
+    case IBV_QPS_ERR:
+    case IBV_QPS_SQD: return true;
+    case IBV_QPS_RESET: return now == verbs::QpState::kIdle && qp.shown.plain.state <= IBV_QPS_INIT;
+    case IBV_QPS_INIT:
+      if (now != verbs::QpState::kIdle) return false;
+      return !qp.by_hand || may_advance(qp, to, mask);
+    case IBV_QPS_RTR:
+    case IBV_QPS_RTS: return qp.by_hand ? may_advance(qp, to, mask) : now == verbs::QpState::kRts;
+    default: return false;
+  }
+}
+
+int change_state(Qp& qp, ibv_qp_state to) {
   switch (to) {
     case IBV_QPS_ERR:
       Rendezvous::get().forget(*qp.core);
@@ -75,17 +98,21 @@ int change_state(Qp& qp, ibv_qp_state to) {
       qp.shown.plain.state = IBV_QPS_ERR;
       return 0;
     case IBV_QPS_SQD: qp.core->disconnect(); return 0;
-    case IBV_QPS_INIT:
-      if (now != verbs::QpState::kIdle) return EINVAL;
-      [[fallthrough]];
     case IBV_QPS_RTR:
     case IBV_QPS_RTS:
-      if (qp.by_hand) return advance(qp, to);
-      if (to != IBV_QPS_INIT) return now == verbs::QpState::kRts ? 0 : EINVAL;
-      qp.shown.plain.state = IBV_QPS_INIT;
-      return 0;
-    default: return EINVAL;
+      if (!qp.by_hand) return 0;  // the connection has done it
+      [[fallthrough]];
+    default: return advance(qp, to);
   }
+}
+
+// What of a managed queue pair the connection has decided, and not the program.
+void tell_connection(const Qp& qp, ibv_qp_attr& to) {
+  const Depths depths = qp.events->depths();
+  to.max_rd_atomic = octet_of(depths.ord);
+  to.max_dest_rd_atomic = octet_of(depths.ird);
+  ibv_port_attr port{};
+  if (query_port(qp.shown.plain.context, 1, &port, sizeof port) == 0) to.path_mtu = port.active_mtu;
 }
 
 }  // namespace
@@ -113,8 +140,10 @@ int ibv_modify_qp(ibv_qp* shown, ibv_qp_attr* attributes, int mask) {
     Qp& qp = qp_of(shown);
     const std::lock_guard lock(qp.mutex);
     if ((mask & IBV_QP_CUR_STATE) != 0 && attributes->cur_qp_state != qp.state()) return EINVAL;
+    const bool changes = (mask & IBV_QP_STATE) != 0;
+    if (changes && !may_change(qp, attributes->qp_state, mask)) return EINVAL;
     remember(qp.attributes, *attributes, mask);
-    return (mask & IBV_QP_STATE) != 0 ? change_state(qp, attributes->qp_state) : 0;
+    return changes ? change_state(qp, attributes->qp_state) : 0;
   });
 }
 
@@ -125,6 +154,7 @@ int ibv_query_qp(ibv_qp* shown, ibv_qp_attr* attributes, int, ibv_qp_init_attr* 
     const std::lock_guard lock(qp.mutex);
     shown->state = qp.state();
     *attributes = qp.attributes;
+    if (!qp.by_hand) tell_connection(qp, *attributes);
     attributes->qp_state = attributes->cur_qp_state = shown->state;
     const auto capacity = qp.core->capacity();
     const ibv_qp_cap cap{capacity.max_send_wr, capacity.max_recv_wr, capacity.max_send_sge,

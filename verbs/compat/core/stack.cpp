@@ -6,9 +6,11 @@
 #include <charconv>
 #include <cstdlib>
 #include <mutex>
+#include <string>
 #include <string_view>
 
 #include "core/async.hpp"
+#include "iwarp/verbs/log.hpp"
 
 namespace iwarp::compat {
 
@@ -37,15 +39,27 @@ bool shows_as_ib() {
   return as != nullptr && std::string_view(as) == "ib";
 }
 
-std::chrono::milliseconds receive_wait() {
-  constexpr std::chrono::milliseconds kLongest{1000};
+namespace {
+
+std::chrono::milliseconds chosen_receive_wait() {
+  constexpr std::uint32_t kLongest = 1000;
   const char* const chosen = std::getenv("IWARP_RECEIVE_WAIT");
-  if (chosen == nullptr) return kLongest;
+  if (chosen == nullptr) return std::chrono::milliseconds(kLongest);
   const std::string_view text(chosen);
   std::uint32_t wait = 0;
   const auto parsed = std::from_chars(text.data(), text.data() + text.size(), wait);
   const bool whole = parsed.ec == std::errc{} && parsed.ptr == text.data() + text.size();
-  return whole ? std::min(kLongest, std::chrono::milliseconds(wait)) : kLongest;
+  if (whole && wait <= kLongest) return std::chrono::milliseconds(wait);
+  verbs::log(verbs::LogLevel::kWarn, "IWARP_RECEIVE_WAIT=" + std::string(text) +
+                                         " is not a number of milliseconds up to 1000: it is 1000");
+  return std::chrono::milliseconds(kLongest);
+}
+
+}  // namespace
+
+std::chrono::milliseconds receive_wait() {
+  static const std::chrono::milliseconds wait = chosen_receive_wait();
+  return wait;
 }
 
 }  // namespace iwarp::compat

@@ -8,6 +8,7 @@
 #include "core/errors.hpp"
 #include "core/qp.hpp"
 #include "core/stack.hpp"
+#include "iwarp/tcp_offload/quiet_thread.hpp"
 
 namespace iwarp::compat {
 namespace {
@@ -51,6 +52,10 @@ std::uint32_t Rendezvous::take_number() {
     if (listener_ != nullptr) new std::shared_ptr<verbs::provider::Listener>(std::move(listener_));
     process_ = ::getpid();
     slot_ = 0;
+    // What waits is the parent's, as is the thread that watches it.
+    if (!waiting_.empty()) new decltype(waiting_)(std::exchange(waiting_, {}));
+    if (!early_.empty()) new decltype(early_)(std::exchange(early_, {}));
+    watched_ = false;
   }
   if (slot_ == 0 && !listen()) return 0;
   for (std::uint32_t tries = 0; tries <= kIndexMask; ++tries) {
@@ -143,7 +148,9 @@ void Rendezvous::arrive(std::unique_ptr<verbs::provider::IncomingConnection> req
 }
 
 void Rendezvous::watch() {
-  if (!std::exchange(watched_, true)) std::thread([this] { give_up_some(); }).detach();
+  if (!std::exchange(watched_, true)) {
+    tcp_offload::quiet_thread([this] { give_up_some(); }).detach();
+  }
 }
 
 // Ends what has waited too long; its own thread, as long as anything waits.

@@ -1,29 +1,15 @@
 #include "accept_service.hpp"
 
-#include <pthread.h>
-#include <signal.h>
 #include <sys/epoll.h>
 
 #include <cerrno>
 #include <system_error>
 #include <vector>
 
+#include "iwarp/tcp_offload/quiet_thread.hpp"
 #include "process.hpp"
 
 namespace iwarp::rsocket {
-
-namespace {
-
-/// Starts a thread that leaves signals to the program's own.
-void start_quietly(auto function) {
-  sigset_t all, before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
-  std::thread(std::move(function)).detach();
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
-}
-
-}  // namespace
 
 AcceptService& AcceptService::instance() {
   // Never destroyed: its thread may outlive main. A child has one of its own.
@@ -43,7 +29,7 @@ int AcceptService::start() {
   events_.reset(epoll_create1(EPOLL_CLOEXEC));
   if (!events_) return errno;
   try {
-    start_quietly([this] { run(); });
+    tcp_offload::quiet_thread([this] { run(); }).detach();
   } catch (const std::system_error& error) {
     events_.reset();
     return error.code().value();

@@ -16,16 +16,25 @@ namespace {
 
 Deadline after(std::chrono::microseconds time) { return Clock::now() + time; }
 
+int poll_masked(pollfd* fds, nfds_t count, int timeout, const sigset_t* mask) {
+  if (fds == nullptr && count > 0) return answer(-EFAULT);
+  Deadline deadline;
+  if (timeout >= 0) deadline = after(std::chrono::milliseconds(timeout));
+  return guarded([&] { return poll_all({fds, count}, deadline, mask); });
+}
+
 }  // namespace
 
 #pragma GCC visibility push(default)
 extern "C" {
 
 int rpoll(struct pollfd* fds, nfds_t nfds, int timeout) {
-  if (fds == nullptr && nfds > 0) return answer(-EFAULT);
-  Deadline deadline;
-  if (timeout >= 0) deadline = after(std::chrono::milliseconds(timeout));
-  return guarded([&] { return poll_all({fds, nfds}, deadline); });
+  return poll_masked(fds, nfds, timeout, nullptr);
+}
+
+// What <rdma/rsocket.h> has no name for, and librspreload needs.
+int iwarp_rppoll(pollfd* fds, nfds_t count, int timeout, const sigset_t* mask) {
+  return poll_masked(fds, count, timeout, mask);
 }
 
 int rselect(int nfds, fd_set* readfds, fd_set* writefds, fd_set* exceptfds,

@@ -13,7 +13,7 @@ namespace {
 /// One call of poll_all: its entries, with the rsockets among them.
 class PollCall {
  public:
-  explicit PollCall(std::span<pollfd> fds) : fds_(fds) {
+  PollCall(std::span<pollfd> fds, const sigset_t* mask) : fds_(fds), mask_(mask) {
     for (const pollfd& each : fds) {
       sockets_.push_back(Table::instance().find(each.fd));
       any_socket_ = any_socket_ || sockets_.back();
@@ -44,7 +44,7 @@ class PollCall {
     }
     const Waiter& waiter = Waiter::of_this_thread();
     others.push_back({.fd = -1, .events = 0, .revents = 0});
-    if (const int error = waiter.sleep(others, deadline); error != 0) return -error;
+    if (const int error = waiter.sleep(others, deadline, mask_); error != 0) return -error;
     return take_others(others);
   }
 
@@ -56,7 +56,7 @@ class PollCall {
     if (start_waiting(waiter, waiting)) {
       std::vector<pollfd> all = entries();
       all.push_back(waiter.entry());
-      error = waiter.sleep(all, deadline);
+      error = waiter.sleep(all, deadline, mask_);
     }
     for (std::size_t each = 0; each < waiting; ++each) {
       if (sockets_[each]) sockets_[each]->stop_waiting(waiter);
@@ -95,14 +95,15 @@ class PollCall {
   }
 
   std::span<pollfd> fds_;
+  const sigset_t* mask_;
   std::vector<Socket::Handle> sockets_;
   bool any_socket_ = false;
 };
 
 }  // namespace
 
-int poll_all(std::span<pollfd> fds, const Deadline& deadline) {
-  PollCall call(fds);
+int poll_all(std::span<pollfd> fds, const Deadline& deadline, const sigset_t* mask) {
+  PollCall call(fds, mask);
   if (!call.any_socket()) return call.poll_others(deadline);
   const auto polls_until = Clock::now() + Options::defaults().polling_time;
   while (true) {

@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include "accept_service.hpp"
+#include "interruption.hpp"
 #include "socket_wait.hpp"
 
 namespace iwarp::rsocket {
@@ -92,7 +93,8 @@ int Socket::sleep(Lock& lock, const Deadline& deadline) {
   if (state_ == State::kListening) fds[0].fd = -1;
   waiters_.add(waiter);
   lock.unlock();
-  const int error = waiter.sleep(fds, deadline);
+  int error = waiter.sleep(fds, deadline);
+  if (error == EINTR && compat::goes_on_after_signal()) error = 0;
   lock.lock();
   waiters_.remove(waiter);
   after_sleep();

@@ -9,7 +9,9 @@
 
 namespace iwarp {
 
+/// Octets to be read, somebody else's.
 using ConstBytes = std::span<const std::byte>;
+/// Octets that may be changed, somebody else's.
 using MutableBytes = std::span<std::byte>;
 
 namespace detail {

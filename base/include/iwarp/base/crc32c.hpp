@@ -10,7 +10,9 @@ namespace iwarp {
 /// byte first.
 class Crc32c {
  public:
+  /// Feeds the next octets.
   void update(ConstBytes bytes);
+  /// The CRC of all that was fed so far.
   [[nodiscard]] std::uint32_t value() const { return ~state_; }
 
  private:

@@ -35,8 +35,11 @@ class GatherList {
   [[nodiscard]] bool has_room(std::size_t arena, std::size_t pieces) const {
     return arena_used_ + arena <= arena_size_ && pieces_.size() + pieces <= max_pieces_;
   }
+  /// Octets of the whole list.
   [[nodiscard]] std::size_t size() const { return size_; }
+  /// Octets of the arena that are taken.
   [[nodiscard]] std::size_t arena_used() const { return arena_used_; }
+  /// The list as writev(2) takes it; valid until it is changed.
   [[nodiscard]] std::span<const iovec> pieces() const { return pieces_; }
 
   /// Copies the bytes [from, from + to.size()) of the stream into `to`.
@@ -44,9 +47,14 @@ class GatherList {
 
   /// A position to come back to: what was appended after mark() is forgotten by rewind().
   struct Mark {
-    std::size_t pieces, last_length, arena_used, size;
+    std::size_t pieces;       ///< How many there were.
+    std::size_t last_length;  ///< Octets of the last one.
+    std::size_t arena_used;   ///< Octets of the arena that were taken.
+    std::size_t size;         ///< Octets of the whole list.
   };
+  /// The position behind all that was appended.
   [[nodiscard]] Mark mark() const;
+  /// Goes back to a position. Precondition: no clear() since.
   void rewind(const Mark& mark);
 
  private:

@@ -10,11 +10,13 @@ namespace iwarp {
 template <typename Tag, typename Rep>
 class StrongId {
  public:
-  using rep = Rep;
+  using rep = Rep;  ///< What it is counted in.
 
   constexpr StrongId() = default;
+  /// Never by accident: explicit.
   constexpr explicit StrongId(Rep value) : value_(value) {}
 
+  /// The bare number.
   [[nodiscard]] constexpr Rep value() const { return value_; }
   constexpr auto operator<=>(const StrongId&) const = default;
 
@@ -38,9 +40,11 @@ constexpr Msn next(Msn msn) { return Msn{msn.value() + 1U}; }
 
 }  // namespace iwarp
 
+/// @cond  The hash of the number; Doxygen does not find its way into std.
 template <typename Tag, typename Rep>
 struct std::hash<iwarp::StrongId<Tag, Rep>> {
   std::size_t operator()(iwarp::StrongId<Tag, Rep> id) const noexcept {
     return std::hash<Rep>{}(id.value());
   }
 };
+/// @endcond

@@ -23,8 +23,8 @@ enum class Error : std::uint8_t {
 
 /// Error type and code as DDP reports them upwards (RFC 5041 §7.2).
 struct ErrorNumber {
-  std::uint8_t type = 0;
-  std::uint8_t code = 0;
+  std::uint8_t type = 0;  ///< Error Type.
+  std::uint8_t code = 0;  ///< Error Code.
   constexpr bool operator==(const ErrorNumber&) const = default;
 };
 

@@ -13,7 +13,9 @@ namespace iwarp::ddp {
 
 /// The DDP version of RFC 5041 (§4.1).
 inline constexpr std::uint8_t kVersion = 1;
+/// Octets of a header (RFC 5041 §4.2).
 inline constexpr std::size_t kTaggedHeaderSize = 14;
+/// Octets of a header (RFC 5041 §4.3).
 inline constexpr std::size_t kUntaggedHeaderSize = 18;
 
 /// Whether a segment is the last of its message (the L flag).
@@ -21,10 +23,10 @@ enum class Last : bool { kNo, kYes };
 
 /// The header of a segment for a Tagged Buffer (RFC 5041 §4.2).
 struct TaggedHeader {
-  Last last = Last::kNo;
+  Last last = Last::kNo;      ///< L.
   std::uint8_t rsvd_ulp = 0;  ///< Belongs to the layer above.
-  Stag stag;
-  TaggedOffset to;
+  Stag stag;                  ///< Of the Tagged Buffer.
+  TaggedOffset to;            ///< Of the first octet of the payload.
 
   /// Writes kTaggedHeaderSize octets.
   void encode(std::byte* at) const;
@@ -34,12 +36,12 @@ struct TaggedHeader {
 /// The header of a segment for an Untagged Buffer (RFC 5041 §4.3). RsvdULP's 40 bits are one octet
 /// and one word, as the layer above uses them.
 struct UntaggedHeader {
-  Last last = Last::kNo;
-  std::uint8_t rsvd_ulp = 0;
-  std::uint32_t rsvd_ulp_word = 0;
-  QueueNumber qn;
-  Msn msn;
-  MessageOffset mo;
+  Last last = Last::kNo;            ///< L.
+  std::uint8_t rsvd_ulp = 0;        ///< RsvdULP's first octet.
+  std::uint32_t rsvd_ulp_word = 0;  ///< RsvdULP's other four octets.
+  QueueNumber qn;                   ///< The untagged queue.
+  Msn msn;                          ///< The message.
+  MessageOffset mo;                 ///< Where in the message the payload belongs.
 
   /// Writes kUntaggedHeaderSize octets.
   void encode(std::byte* at) const;
@@ -49,11 +51,14 @@ struct UntaggedHeader {
 /// A received DDP Segment, taken apart: header and payload. The payload points into the ULPDU.
 template <typename Header>
 struct Segment {
-  Header header;
-  ConstBytes payload;
+  Header header;       ///< Decoded.
+  ConstBytes payload;  ///< What follows the header, perhaps nothing.
 };
+/// A segment for a Tagged Buffer.
 using TaggedSegment = Segment<TaggedHeader>;
+/// A segment for an Untagged Buffer.
 using UntaggedSegment = Segment<UntaggedHeader>;
+/// Either, as the T flag says.
 using AnySegment = std::variant<TaggedSegment, UntaggedSegment>;
 
 /// Takes a ULPDU apart. Errors: kTruncatedHeader, kTaggedVersion, kUntaggedVersion. Reserved bits

@@ -13,8 +13,8 @@ namespace iwarp::ddp {
 /// A piece of local memory inside a registered buffer.
 struct Sge {
   std::uint64_t address = 0;  ///< Tagged Offset within the buffer that `lkey` names.
-  std::uint32_t length = 0;
-  Stag lkey;
+  std::uint32_t length = 0;   ///< Octets.
+  Stag lkey;                  ///< The buffer.
 };
 
 /// The sum of the lengths of a list.

@@ -15,18 +15,20 @@
 
 namespace iwarp::ddp {
 
+/// The protection domains of a device, as the owner of the table numbers them.
 using ProtectionDomainId = StrongId<struct ProtectionDomainIdTag, std::uint32_t>;
 /// The streams of a device, as the owner of the table numbers them.
 using StreamId = StrongId<struct StreamIdTag, std::uint32_t>;
+/// For buffers that are open to every stream of their protection domain.
 inline constexpr StreamId kAnyStream{0};
 
 /// On whose behalf a buffer is used: a stream and its protection domain.
 struct Accessor {
-  // Implicit: for most buffers the protection domain is all that counts.
+  /// Implicit: for most buffers the protection domain is all that counts.
   constexpr Accessor(ProtectionDomainId in_pd, StreamId as_stream = kAnyStream)
       : pd(in_pd), stream(as_stream) {}
-  ProtectionDomainId pd;
-  StreamId stream;
+  ProtectionDomainId pd;  ///< Must be the buffer's.
+  StreamId stream;        ///< Must be the buffer's, if that has one.
 };
 
 /// What a Tagged Buffer allows. Local read is always allowed.
@@ -39,9 +41,11 @@ enum class Rights : std::uint8_t {
   kRemoteInvalidate = 16,
   kWindowBind = 32,  ///< Windows may be opened on it.
 };
+/// The union of two sets.
 constexpr Rights operator|(Rights a, Rights b) {
   return static_cast<Rights>(static_cast<unsigned>(a) | static_cast<unsigned>(b));
 }
+/// Whether all that is `wanted` is in `set`.
 constexpr bool includes(Rights set, Rights wanted) {
   return (static_cast<unsigned>(set) & static_cast<unsigned>(wanted)) ==
          static_cast<unsigned>(wanted);
@@ -50,13 +54,13 @@ constexpr bool includes(Rights set, Rights wanted) {
 /// A Tagged Buffer: memory with a range of Tagged Offsets, rights and a protection domain. It may
 /// be open to one stream only, and may be a window on another buffer, with which it ends.
 struct TaggedBuffer {
-  std::byte* memory = nullptr;
-  TaggedOffset base;         ///< The Tagged Offset of the first octet.
-  std::uint64_t length = 0;  ///< Octets.
-  ProtectionDomainId pd;
-  Rights rights = Rights::kNone;
-  StreamId stream = kAnyStream;
-  Stag parent{};  ///< The buffer that this one is a window on; 0 for none.
+  std::byte* memory = nullptr;    ///< The first octet.
+  TaggedOffset base;              ///< The Tagged Offset of the first octet.
+  std::uint64_t length = 0;       ///< Octets.
+  ProtectionDomainId pd;          ///< The accessor's has to be the same.
+  Rights rights = Rights::kNone;  ///< What may be done with it.
+  StreamId stream = kAnyStream;   ///< The only stream that may use it, if any.
+  Stag parent{};                  ///< The buffer that this one is a window on; 0 for none.
 };
 
 /// What became of an attempt to bring a reserved STag into force: it is, it may be tried again when
@@ -74,16 +78,19 @@ class StagTable {
   struct Slot;
 
  public:
+  /// STags in force, or set aside, at a time.
   static constexpr std::uint32_t kMaxSlots = 1U << 20U;
 
   /// Holds a buffer in place while it is read or written; released by destruction.
   class Pin {
    public:
     Pin() = default;
+    /// Takes the pin over; `other` holds nothing afterwards.
     Pin(Pin&& other) noexcept
         : slot_(std::exchange(other.slot_, nullptr)),
           parent_(std::exchange(other.parent_, nullptr)),
           memory_(other.memory_) {}
+    /// Swaps the two pins.
     Pin& operator=(Pin&& other) noexcept {
       std::swap(slot_, other.slot_);
       std::swap(parent_, other.parent_);
@@ -119,6 +126,8 @@ class StagTable {
   /// Ends an STag: no new pin from now on. Pins that exist go on; see idle(). Any thread; false if
   /// the STag was not in force.
   bool disable(Stag stag);
+  /// Whether the STag is in force at this moment.
+  [[nodiscard]] bool in_force(Stag stag) const;
   /// Whether no pin of the slot is left. Once true after disable() the memory is the owner's again.
   [[nodiscard]] bool idle(std::uint32_t slot) const;
   /// The slot that an STag of this table was enabled in.

@@ -18,6 +18,7 @@ class UntaggedQueue {
 
   /// Whether a message is half received.
   [[nodiscard]] bool open() const { return open_; }
+  /// The MSN of the message that is due, or open.
   [[nodiscard]] Msn expected() const { return expected_; }
   /// Octets of the open message that have been placed.
   [[nodiscard]] std::uint64_t placed() const { return placed_; }

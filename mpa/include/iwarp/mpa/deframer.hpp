@@ -26,6 +26,7 @@ struct NeedMore {
   std::size_t wire_size;
 };
 
+/// What Deframer::next() found.
 using Deframed = std::variant<Fpdu, NeedMore, Error>;
 
 /// Finds and verifies the FPDUs of one direction of one stream (RFC 5044 §6). All it remembers is
@@ -43,7 +44,9 @@ class Deframer {
   /// Errors: kCrcMismatch, kMarkerMismatch. Each later call returns the same error (RFC 5044 §8).
   [[nodiscard]] Deframed next(MutableBytes bytes);
 
+  /// As constructed.
   [[nodiscard]] Crc crc() const { return crc_; }
+  /// As constructed.
   [[nodiscard]] Markers markers() const { return markers_; }
 
  private:

@@ -11,13 +11,16 @@ namespace iwarp::mpa {
 // The FPDU of RFC 5044 §4.1: ULPDU_Length, ULPDU, PAD, CRC. Its size is a multiple of four, so that
 // a Marker, which stands at a multiple of 512, cuts neither ULPDU_Length nor the CRC in two.
 
+/// Octets of the ULPDU_Length field.
 inline constexpr std::size_t kUlpduLengthSize = 2;
+/// Octets of the CRC field.
 inline constexpr std::size_t kCrcSize = 4;
 /// The largest value of the ULPDU_Length field; a receiver takes all of them.
 inline constexpr std::size_t kMaxUlpduLength = 65535;
 
 // The Marker of RFC 5044 §4.2.
 
+/// Octets of a Marker.
 inline constexpr std::size_t kMarkerSize = 4;
 /// Offset of FPDUPTR in a Marker; the two octets in front of it are reserved.
 inline constexpr std::size_t kFpduPtrOffset = 2;

@@ -59,7 +59,9 @@ class Framer {
     return 2 + payload_pieces + 2 * max_marker_count(ulpdu_length, markers);
   }
 
+  /// As constructed.
   [[nodiscard]] Crc crc() const { return crc_; }
+  /// As constructed.
   [[nodiscard]] Markers markers() const { return markers_; }
 
  private:

@@ -34,15 +34,15 @@ enum class Fallback { kForbidden, kPermitted };
 
 /// What the initiator of a connection asks for.
 struct InitiatorOptions {
-  StartupFormat format = StartupFormat::kEnhanced;
-  PeerToPeer peer_to_peer = PeerToPeer::kPreferred;
+  StartupFormat format = StartupFormat::kEnhanced;   ///< Of the Request.
+  PeerToPeer peer_to_peer = PeerToPeer::kPreferred;  ///< Whether the responder may send first.
   /// The RTR indications that this end can send; not empty in the peer-to-peer model.
   RtrSet rtr = {Rtr::kWrite, Rtr::kRead};
-  Crc crc = Crc::kOn;
+  Crc crc = Crc::kOn;  ///< Whether this end wants CRCs.
   /// Whether the peer is to put Markers into what this end receives.
   Markers markers_rx = Markers::kOff;
-  DepthOptions depths;
-  Fallback fallback = Fallback::kPermitted;
+  DepthOptions depths;                       ///< IRD and ORD.
+  Fallback fallback = Fallback::kPermitted;  ///< Whether revision 1 would do.
   /// The ULP's; copied. At most 512 octets, or 508 in an enhanced start-up.
   ConstBytes private_data;
 };
@@ -72,17 +72,17 @@ struct Pending {};
 
 /// Full Operation begins (RFC 5044 §7.1.2 rule 3).
 struct Accepted {
-  Agreed agreed;
+  Agreed agreed;  ///< What holds from now on.
   /// What to send before anything else, kNone in the client-server model. A Read RTR is the
   /// provider's own and is sent even if the ORD is 0.
   Rtr rtr = Rtr::kNone;
-  ConstBytes private_data;
+  ConstBytes private_data;  ///< The responder's.
 };
 
 /// The peer refused; the TCP connection is left open to the ULP (RFC 5044 §7.1.2 rule 3).
 struct Rejected {
   std::optional<EnhancedData> peer;  ///< Its IRD and ORD, to be passed to the ULP.
-  ConstBytes private_data;
+  ConstBytes private_data;           ///< The responder's.
 };
 
 /// A Terminate to be sent as the first FPDU before the connection is closed (RFC 6581 §9).
@@ -93,8 +93,9 @@ struct TerminateOrder {
 
 /// The start-up failed: the TCP connection is to be closed, behind the Terminate if there is one.
 struct Failed {
-  Error error = Error::kLocalCatastrophic;
-  std::optional<TerminateOrder> terminate;
+  Error error = Error::kLocalCatastrophic;  ///< Why.
+  std::optional<TerminateOrder> terminate;  ///< What the peer is told, if anything.
+  /// Whether revision_1_fallback() may be tried on a new connection.
   Fallback fallback = Fallback::kForbidden;
 };
 
@@ -123,7 +124,9 @@ class Initiator {
   /// §9.3).
   void on_local_error();
 
+  /// Where the start-up stands.
   [[nodiscard]] InitiatorState state() const { return state_; }
+  /// What came of it so far.
   [[nodiscard]] InitiatorOutcome outcome() const;
 
  private:

@@ -13,9 +13,9 @@ enum class Crc { kOff, kOn };
 /// What both ends have settled about the octets of a stream: the CRC is on if either end wants it,
 /// and each end decides about the Markers it receives (RFC 5044 §7.1.1).
 struct StreamModes {
-  Crc crc = Crc::kOn;
-  Markers markers_tx = Markers::kOff;
-  Markers markers_rx = Markers::kOff;
+  Crc crc = Crc::kOn;                  ///< In both directions.
+  Markers markers_tx = Markers::kOff;  ///< In what this end sends.
+  Markers markers_rx = Markers::kOff;  ///< In what this end receives.
 
   constexpr bool operator==(const StreamModes&) const = default;
 };

@@ -9,7 +9,7 @@ namespace iwarp::mpa {
 
 /// The range of the MULPDU (RFC 5044 §3), in octets.
 inline constexpr std::size_t kMinMulpdu = 128;
-inline constexpr std::size_t kMaxMulpdu = 64768;
+inline constexpr std::size_t kMaxMulpdu = 64768;  ///< The upper end.
 
 /// The largest ULPDU, in octets, whose FPDU fits a TCP segment of `emss` octets at any position of
 /// the stream (RFC 5044 §4.5), kept within 128 to 64768. Below an EMSS of about 140 octets the

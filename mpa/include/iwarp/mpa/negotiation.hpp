@@ -17,12 +17,12 @@ enum class DepthStatement { kStated, kLeftToUlp };
 /// How many RDMA Reads an endpoint serves (IRD) and issues (ORD) at a time, before the negotiation.
 /// No number may exceed kMaxReadDepth.
 struct DepthOptions {
-  std::uint16_t ird = 16;
-  std::uint16_t ord = 16;
+  std::uint16_t ird = 16;  ///< Reads and atomics of the peer, held at a time.
+  std::uint16_t ord = 16;  ///< Reads of this end, issued at a time.
   /// How far the peer may raise `ird`; not less than `ird`.
   std::uint16_t ird_limit = 16;
-  DepthStatement ird_statement = DepthStatement::kStated;
-  DepthStatement ord_statement = DepthStatement::kStated;
+  DepthStatement ird_statement = DepthStatement::kStated;  ///< Of `ird`.
+  DepthStatement ord_statement = DepthStatement::kStated;  ///< Of `ord`.
 
   /// Whether the numbers keep within their bounds.
   [[nodiscard]] constexpr bool valid() const {
@@ -32,22 +32,22 @@ struct DepthOptions {
 
 /// The IRD and ORD that an endpoint works with.
 struct Depths {
-  std::uint16_t ird = 0;
-  std::uint16_t ord = 0;
+  std::uint16_t ird = 0;  ///< What this end serves at a time.
+  std::uint16_t ord = 0;  ///< What this end issues at a time.
 
   constexpr bool operator==(const Depths&) const = default;
 };
 
 /// What an end has agreed on with its peer when the start-up is done.
 struct Agreed {
-  Revision revision = Revision::k2;
-  StreamModes modes;
-  ConnectionModel model = ConnectionModel::kClientServer;
+  Revision revision = Revision::k2;                        ///< Of the start-up frames.
+  StreamModes modes;                                       ///< CRC and Markers.
+  ConnectionModel model = ConnectionModel::kClientServer;  ///< Who may send first.
   /// What this end is to work with. In an unenhanced start-up its own options, unchanged.
   Depths depths;
   /// As the peer stated them, to be passed to the ULP (RFC 6581 §9.1).
   ReadDepth peer_ird;
-  ReadDepth peer_ord;
+  ReadDepth peer_ord;  ///< Likewise.
 };
 
 /// What an end that has states as its IRD or ORD.

@@ -15,9 +15,9 @@ namespace iwarp::mpa {
 
 /// What the initiator asked for.
 struct PeerRequest {
-  Revision revision = Revision::k2;
-  Markers markers = Markers::kOff;  ///< Whether it wants to receive Markers.
-  Crc crc = Crc::kOn;               ///< Whether it wants CRCs.
+  Revision revision = Revision::k2;  ///< Of the Request; the Reply has the same.
+  Markers markers = Markers::kOff;   ///< Whether it wants to receive Markers.
+  Crc crc = Crc::kOn;                ///< Whether it wants CRCs.
   /// Its IRD, ORD, connection model and RTR indications, if the Request is enhanced.
   std::optional<EnhancedData> enhanced;
   ConstBytes private_data;  ///< Refers into the Responder.
@@ -31,14 +31,14 @@ enum class IrdShortage {
 
 /// How a responder accepts.
 struct AcceptOptions {
-  Crc crc = Crc::kOn;
+  Crc crc = Crc::kOn;  ///< Whether this end wants CRCs.
   /// Whether the peer is to put Markers into what this end receives.
   Markers markers_rx = Markers::kOff;
-  DepthOptions depths;
+  DepthOptions depths;  ///< IRD and ORD.
   /// The least ORD that the ULP can work with. If the initiator states a smaller IRD, the Request
   /// is rejected (RFC 6581 §9.1).
   std::uint16_t required_ord = 0;
-  IrdShortage ird_shortage = IrdShortage::kOfferLess;
+  IrdShortage ird_shortage = IrdShortage::kOfferLess;  ///< If this end can serve too little.
   /// The RTR indications that this end takes; not empty if the initiator asks for peer-to-peer.
   RtrSet rtr = RtrSet::all();
   /// The ULP's; copied. At most Responder::max_private_data() octets.
@@ -49,8 +49,8 @@ struct AcceptOptions {
 struct RejectOptions {
   /// What this end would need, told to an initiator that asked for an enhanced start-up.
   ReadDepth ird;
-  ReadDepth ord;
-  RtrSet rtr = RtrSet::all();
+  ReadDepth ord;               ///< Likewise.
+  RtrSet rtr = RtrSet::all();  ///< The RTR indications that this end would take.
   /// The ULP's; copied. At most Responder::max_private_data() octets.
   ConstBytes private_data;
 };
@@ -100,6 +100,7 @@ class Responder {
   /// This end cannot go on.
   void on_local_error();
 
+  /// Where the start-up stands.
   [[nodiscard]] ResponderState state() const { return state_; }
   /// Why the start-up failed: the TCP connection is to be closed, without a Reply and without a
   /// Terminate. Precondition: state() is kFailed.

@@ -26,18 +26,20 @@ enum class Verdict { kAccepted, kRejected };
 inline constexpr std::size_t kStartupHeaderSize = 20;
 /// The most Private Data, enhanced connection data included (RFC 5044 §7.1.1, RFC 6581 §7).
 inline constexpr std::size_t kMaxPrivateData = 512;
+/// Octets of the longest start-up frame.
 inline constexpr std::size_t kMaxStartupFrameSize = kStartupHeaderSize + kMaxPrivateData;
 
 /// A start-up frame to be sent.
 struct StartupFrame {
-  FrameKind kind = FrameKind::kRequest;
-  Revision revision = Revision::k2;
-  Markers markers = Markers::kOff;  ///< M: whether the sender wants to receive Markers.
-  Crc crc = Crc::kOn;               ///< C: whether the sender wants CRCs.
-  Verdict verdict = Verdict::kAccepted;
+  FrameKind kind = FrameKind::kRequest;  ///< Which key.
+  Revision revision = Revision::k2;      ///< Rev.
+  Markers markers = Markers::kOff;       ///< M: whether the sender wants to receive Markers.
+  Crc crc = Crc::kOn;                    ///< C: whether the sender wants CRCs.
+  Verdict verdict = Verdict::kAccepted;  ///< R: of a Reply.
   std::optional<EnhancedData> enhanced;  ///< S: only with revision 2.
   ConstBytes private_data;               ///< The ULP's.
 
+  /// Octets that encode() writes.
   [[nodiscard]] std::size_t size() const;
   /// Writes the frame to the front of `out` and returns its size. Errors: kPrivateDataTooLong;
   /// kInvalidOptions for enhanced data in revision 1. Precondition: `out` has size() octets.
@@ -62,11 +64,17 @@ class StartupFrameView {
   /// Errors: those of startup_frame_size(), and kTruncated. Bytes behind the frame are ignored.
   static Result<StartupFrameView, Error> parse(ConstBytes bytes, FrameKind expected);
 
+  /// Octets of the frame.
   [[nodiscard]] std::size_t size() const { return bytes_.size(); }
+  /// Rev.
   [[nodiscard]] Revision revision() const;
+  /// M: whether the sender wants to receive Markers.
   [[nodiscard]] Markers markers() const;
+  /// C: whether the sender wants CRCs.
   [[nodiscard]] Crc crc() const;
+  /// R: of a Reply.
   [[nodiscard]] Verdict verdict() const;
+  /// The enhanced connection data, if S says that there is some.
   [[nodiscard]] std::optional<EnhancedData> enhanced() const;
   /// The ULP's part of the Private Data.
   [[nodiscard]] ConstBytes private_data() const;

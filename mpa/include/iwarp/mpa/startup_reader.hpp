@@ -13,6 +13,7 @@ namespace iwarp::mpa {
 /// Collects one start-up frame from a byte stream that arrives in any pieces.
 class StartupReader {
  public:
+  /// Reads a frame of this kind; another one is an error.
   explicit StartupReader(FrameKind expected) : expected_(expected) {}
 
   /// Takes what belongs to the frame from the front of `bytes` and returns how many octets that

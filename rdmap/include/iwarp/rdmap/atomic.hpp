@@ -16,10 +16,10 @@ enum class AtomicOpcode : std::uint8_t { kFetchAdd = 0, kCmpSwap = 2 };
 /// significant bit of each field (0: one field of 64 bits). kCmpSwap: where the bits of
 /// `compare_mask` equal those of `compare`, the bits of `mask` are replaced by those of `data`.
 struct AtomicOperands {
-  std::uint64_t data = 0;
-  std::uint64_t mask = 0;
-  std::uint64_t compare = 0;
-  std::uint64_t compare_mask = 0;
+  std::uint64_t data = 0;          ///< What is added, or stored.
+  std::uint64_t mask = 0;          ///< The fields of a sum, or the bits that are stored.
+  std::uint64_t compare = 0;       ///< kCmpSwap: what is expected.
+  std::uint64_t compare_mask = 0;  ///< kCmpSwap: the bits that are compared.
   bool operator==(const AtomicOperands&) const = default;
 };
 
@@ -36,13 +36,13 @@ std::uint64_t perform(AtomicOpcode opcode, const AtomicOperands& operands, std::
 
 /// Atomic Operation Request Header (§5.2.1, Figure 4).
 struct AtomicRequest {
-  static constexpr std::size_t kSize = 52;
+  static constexpr std::size_t kSize = 52;  ///< Octets on the wire.
 
   std::uint8_t opcode = 0;  ///< An AtomicOpcode, or what a peer made of it; four bits.
   std::uint32_t id = 0;     ///< Request Identifier.
-  Stag stag;
-  TaggedOffset to;
-  AtomicOperands operands;
+  Stag stag;                ///< Of the buffer it works on.
+  TaggedOffset to;          ///< Of the eight octets it works on.
+  AtomicOperands operands;  ///< What it works with.
 
   /// The operation; nothing if it is none that Figure 5 knows.
   [[nodiscard]] std::optional<AtomicOpcode> operation() const;
@@ -55,7 +55,7 @@ struct AtomicRequest {
 
 /// Atomic Operation Response Header (§5.2.2, Figure 6).
 struct AtomicResponse {
-  static constexpr std::size_t kSize = 12;
+  static constexpr std::size_t kSize = 12;  ///< Octets on the wire.
 
   std::uint32_t id = 0;        ///< Original Request Identifier.
   std::uint64_t original = 0;  ///< Original Remote Data Value.

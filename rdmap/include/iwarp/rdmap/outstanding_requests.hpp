@@ -16,9 +16,9 @@ enum class Owed : std::uint8_t { kReadResponse, kAtomicResponse };
 /// wire by an STag that exists for this one response only, so that no key of local memory is ever
 /// sent.
 struct OutstandingRequest {
-  Owed owed = Owed::kReadResponse;
-  Stag sink_stag;  ///< kReadResponse. Of an Atomic Request the number is its identifier.
-  std::uint32_t length = 0;
+  Owed owed = Owed::kReadResponse;  ///< What the peer owes.
+  Stag sink_stag;            ///< kReadResponse. Of an Atomic Request the number is its identifier.
+  std::uint32_t length = 0;  ///< Octets that are due.
   std::span<const ddp::Sge> sink;  ///< Stays in place until the response is there.
 };
 
@@ -37,7 +37,9 @@ class OutstandingRequests {
   /// STag depends on the position alone. Precondition: admits(position).
   void issue(std::uint32_t position, Owed owed, std::uint32_t length,
              std::span<const ddp::Sge> sink);
+  /// The STag that names the sink of the request at `position` on the wire.
   [[nodiscard]] Stag sink_stag(std::uint32_t position) const;
+  /// The position of the oldest request that is not finished.
   [[nodiscard]] std::uint32_t finished() const { return finished_.load(std::memory_order_acquire); }
 
   // The receiver.

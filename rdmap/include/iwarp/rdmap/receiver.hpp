@@ -17,9 +17,9 @@ namespace iwarp::rdmap {
 
 /// A posted receive, as the protocol sees it.
 struct ReceiveBuffer {
-  std::uint64_t cookie = 0;  ///< The owner's own.
-  std::span<const ddp::Sge> sges;
-  std::uint64_t length = 0;
+  std::uint64_t cookie = 0;        ///< The owner's own.
+  std::span<const ddp::Sge> sges;  ///< Where the message goes, in order.
+  std::uint64_t length = 0;        ///< Octets, all together.
 };
 
 /// Where the Receiver takes the buffer for a Send from when its first segment comes.
@@ -32,22 +32,23 @@ class ReceiveSource {
 };
 
 /// What a segment brought about. Most bring about nothing that anybody must hear of.
-struct Placed {};
+struct Placed {};       ///< Part of a message.
 struct PlacedWrite {};  ///< The last segment of a Write.
 /// A Send or an Immediate Data Message. `length` are the octets that the Send placed in the
 /// receive; of Immediate Data those of the Write that came right before it, if one did.
 struct SendDelivered {
-  std::uint64_t cookie = 0;
-  std::uint32_t length = 0;
-  bool solicited = false;
-  std::optional<Stag> invalidated;
-  std::optional<std::uint64_t> immediate;
+  std::uint64_t cookie = 0;                ///< Of the ReceiveBuffer that it took.
+  std::uint32_t length = 0;                ///< Octets.
+  bool solicited = false;                  ///< Whether the peer asked for a solicited event.
+  std::optional<Stag> invalidated;         ///< The STag of ours that it ended, if any.
+  std::optional<std::uint64_t> immediate;  ///< What Immediate Data said, if it was that.
 };
 struct ReadRequestDelivered {};    ///< It waits in the ResponseQueue.
 struct AtomicRequestDelivered {};  ///< It is done; its response waits in the ResponseQueue.
 struct RequestFinished {};         ///< OutstandingRequests has one less.
 struct ReadyToReceive {};          ///< The peer's RTR indication by a Send (RFC 6581 §9.2).
 struct AwaitsReceive {};           ///< Nothing was taken: see NoReceive::kWait.
+/// One of these.
 using Event =
     std::variant<Placed, PlacedWrite, SendDelivered, ReadRequestDelivered, AtomicRequestDelivered,
                  RequestFinished, ReadyToReceive, AwaitsReceive, Terminate>;
@@ -73,13 +74,15 @@ enum class NoReceive : bool { kFault, kWait };
 /// it drops whatever follows (RFC 5041 §7.1). One thread at a time.
 class Receiver {
  public:
+  /// What a receiver works with, all of it somebody else's.
   struct Parts {
-    ddp::StagTable& stags;
-    ddp::Accessor accessor;  ///< This stream.
-    ReceiveSource& receives;
-    OutstandingRequests& reads;
-    ResponseQueue& responses;
+    ddp::StagTable& stags;       ///< The memory that tagged messages may reach.
+    ddp::Accessor accessor;      ///< This stream.
+    ReceiveSource& receives;     ///< For Sends and Immediate Data.
+    OutstandingRequests& reads;  ///< What the peer owes.
+    ResponseQueue& responses;    ///< What is owed to the peer.
   };
+  /// Begins at the first message of a stream.
   Receiver(const Parts& parts, FirstMessage first, Extensions extensions = Extensions::kRfc7306);
 
   /// Takes one ULPDU that MPA has verified.

@@ -12,10 +12,10 @@ namespace iwarp::rdmap {
 
 /// A response that this end owes the peer.
 struct OwedResponse {
-  Owed owed = Owed::kReadResponse;
-  ReadRequest read;                ///< kReadResponse: what to read.
-  AtomicResponse atomic;           ///< kAtomicResponse: what to say; the operation is done.
-  std::uint32_t reads_before = 0;  ///< The queue's own: Reads appended before this one.
+  Owed owed = Owed::kReadResponse;  ///< Which of the two.
+  ReadRequest read;                 ///< kReadResponse: what to read.
+  AtomicResponse atomic;            ///< kAtomicResponse: what to say; the operation is done.
+  std::uint32_t reads_before = 0;   ///< The queue's own: Reads appended before this one.
 };
 
 /// Requests of the peer that wait for their response: at most IRD Reads (RFC 5040 §6.1) and as many
@@ -27,6 +27,7 @@ struct OwedResponse {
 /// planned(), and the ring has room for twice as many.
 class ResponseQueue {
  public:
+  /// For `ird` Reads and as many Atomic Operations. Allocates here and never again.
   explicit ResponseQueue(std::uint32_t ird);
 
   // The receiver.
@@ -34,11 +35,15 @@ class ResponseQueue {
   [[nodiscard]] bool admits(Owed owed) const;
   /// Precondition: admits() of its kind.
   void append(const ReadRequest& request);
+  /// The same for an Atomic Operation that is done.
   void append(const AtomicResponse& response);
 
   // The transmitter.
+  /// The position of the oldest response that was not retired.
   [[nodiscard]] std::uint32_t head() const { return head_.load(std::memory_order_relaxed); }
+  /// The position behind the newest.
   [[nodiscard]] std::uint32_t tail() const { return tail_.load(std::memory_order_acquire); }
+  /// The response at a position from head() to tail().
   [[nodiscard]] const OwedResponse& at(std::uint32_t position) const {
     return ring_[position & mask_];
   }
@@ -48,6 +53,7 @@ class ResponseQueue {
   /// Every response before `position` has been handed to the stream.
   void retire(std::uint32_t position) { head_.store(position, std::memory_order_release); }
 
+  /// As constructed.
   [[nodiscard]] std::uint32_t ird() const { return ird_; }
 
  private:

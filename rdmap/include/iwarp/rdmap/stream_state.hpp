@@ -14,6 +14,7 @@ enum class StreamState : std::uint8_t {
   kClosed,       ///< Over.
 };
 
+/// What can happen to a stream.
 enum class StreamEvent : std::uint8_t {
   kEnterRdmaMode,
   kLocalDisconnect,  ///< The ULP ends the stream.
@@ -32,14 +33,16 @@ enum class StreamAction : std::uint8_t {
   kAbort,         ///< Reset.
 };
 
+/// A cell of the table.
 struct StreamTransition {
-  StreamState next;
-  StreamAction action;
+  StreamState next;     ///< Where the stream is then.
+  StreamAction action;  ///< What is to be done.
 };
 
 /// The one table of the stream's life. Total: an event without meaning in a state changes nothing.
 StreamTransition transition(StreamState state, StreamEvent event);
 
+/// A name for a state, as in messages.
 const char* to_string(StreamState state);
 
 }  // namespace iwarp::rdmap

@@ -15,15 +15,17 @@ namespace iwarp::rdmap {
 /// A Terminate Message (RFC 5040 §4.8): the cause, and as far as they apply the length and header
 /// of the DDP Segment and the Read Request Header that it is about.
 struct Terminate {
-  static constexpr std::size_t kControlSize = 4;
+  static constexpr std::size_t kControlSize = 4;  ///< Octets of the control word.
+  /// Octets of the longest.
   static constexpr std::size_t kMaxSize =
       kControlSize + 2 + ddp::kUntaggedHeaderSize + ReadRequest::kSize;
 
-  Cause cause;
-  std::optional<std::uint16_t> segment_length;
+  Cause cause;                                  ///< Why.
+  std::optional<std::uint16_t> segment_length;  ///< Octets of the DDP Segment it is about.
+  /// The first `ddp_header_size` octets hold.
   std::array<std::byte, ddp::kUntaggedHeaderSize> ddp_header{};
-  std::size_t ddp_header_size = 0;  ///< 0, 14 or 18.
-  std::optional<ReadRequest> read_request;
+  std::size_t ddp_header_size = 0;          ///< 0, 14 or 18.
+  std::optional<ReadRequest> read_request;  ///< The Read Request it is about.
 
   /// Writes at most kMaxSize octets; returns how many.
   std::size_t encode(std::byte* at) const;

@@ -19,15 +19,17 @@ enum class Source : std::uint8_t { kNone, kRequest, kResponse, kTerminate };
 /// One DDP Segment to be sent: its header (with the whole message, if it is one of RDMAP's own that
 /// fit) and which octets of what follow.
 struct OutgoingSegment {
+  /// The first `header_size` octets hold.
   std::array<std::byte, ddp::kUntaggedHeaderSize + AtomicRequest::kSize> header{};
-  std::uint8_t header_size = 0;
-  Source source = Source::kNone;
-  ddp::Last last = ddp::Last::kNo;
-  bool closes_request = false;  ///< The last segment of a request of the SendQueue.
-  std::uint32_t position = 0;   ///< In the SendQueue or ResponseQueue.
-  std::uint32_t offset = 0;
-  std::uint32_t length = 0;
+  std::uint8_t header_size = 0;     ///< Octets.
+  Source source = Source::kNone;    ///< Where the payload is.
+  ddp::Last last = ddp::Last::kNo;  ///< Whether it ends its message.
+  bool closes_request = false;      ///< The last segment of a request of the SendQueue.
+  std::uint32_t position = 0;       ///< In the SendQueue or ResponseQueue.
+  std::uint32_t offset = 0;  ///< Of the payload, in octets from the beginning of the message.
+  std::uint32_t length = 0;  ///< Octets of the payload.
 
+  /// The octets in front of the payload.
   [[nodiscard]] ConstBytes header_bytes() const { return ConstBytes(header).first(header_size); }
 };
 
@@ -45,27 +47,31 @@ class Transmitter {
  public:
   /// How far the stream has been planned. Copying one is taking a snapshot.
   struct Cursor {
-    std::uint32_t request = 0;          // in the SendQueue
-    std::uint32_t request_offset = 0;   // octets of it that have left
-    std::uint32_t response = 0;         // in the ResponseQueue
-    std::uint32_t response_offset = 0;  // octets of it that have left
-    std::uint32_t reads = 0;            // requests that await a response issued, RTR included
-    std::array<Msn, kQueueCount> msn{Msn{1}, Msn{1}, Msn{1}, Msn{1}};
-    Rtr rtr = Rtr::kNone;        // still to be sent
-    bool request_open = false;   // a request is partly sent
-    bool response_open = false;  // a response is partly sent
-    bool response_turn = false;
-    bool write_done = false;  // of a Write with immediate the first half has left
-    bool terminated = false;
+    std::uint32_t request = 0;          ///< In the SendQueue.
+    std::uint32_t request_offset = 0;   ///< Octets of it that have left.
+    std::uint32_t response = 0;         ///< In the ResponseQueue.
+    std::uint32_t response_offset = 0;  ///< Octets of it that have left.
+    std::uint32_t reads = 0;            ///< Requests that await a response issued, RTR included.
+    std::array<Msn, kQueueCount> msn{Msn{1}, Msn{1}, Msn{1}, Msn{1}};  ///< The next of each queue.
+    Rtr rtr = Rtr::kNone;                                              ///< Still to be sent.
+    bool request_open = false;   ///< A request is partly sent.
+    bool response_open = false;  ///< A response is partly sent.
+    bool response_turn = false;  ///< A response is next, if both wait.
+    bool write_done = false;     ///< Of a Write with immediate the first half has left.
+    bool terminated = false;     ///< The Terminate has left.
   };
+  /// What a transmitter works with, all of it somebody else's.
   struct Parts {
-    SendQueue& requests;
-    ResponseQueue& responses;
-    OutstandingRequests& reads;
+    SendQueue& requests;         ///< What was submitted.
+    ResponseQueue& responses;    ///< What is owed to the peer.
+    OutstandingRequests& reads;  ///< What the peer owes.
   };
+  /// Begins with the RTR indication, if one is to be sent.
   Transmitter(const Parts& parts, Rtr rtr);
 
+  /// How far it has planned.
   [[nodiscard]] const Cursor& cursor() const { return cursor_; }
+  /// Plans on from an earlier cursor.
   void rewind(const Cursor& cursor) { cursor_ = cursor; }
 
   /// The next segment of at most `mulpdu` octets; none if there is nothing that may leave now.
@@ -81,7 +87,9 @@ class Transmitter {
 
   /// From now on the only thing to leave is this Terminate; the first call counts (RFC 5040 §5.4).
   void terminate(const Terminate& message);
+  /// Whether there is a Terminate to be sent, or sent.
   [[nodiscard]] bool terminating() const { return terminate_size_ != 0; }
+  /// The Terminate Message, without DDP's header.
   [[nodiscard]] ConstBytes terminate_bytes() const {
     return ConstBytes(terminate_).first(terminate_size_);
   }

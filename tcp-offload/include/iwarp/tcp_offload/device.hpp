@@ -142,7 +142,7 @@ class ConnectAttempt {
 /// handler of a connect called on another thread can run before the call returns).
 class Device {
  public:
-  using Clock = std::chrono::steady_clock;
+  using Clock = std::chrono::steady_clock;  ///< What now() and timers count in.
 
   virtual ~Device() = default;
   Device(const Device&) = delete;

@@ -22,5 +22,7 @@ inline std::error_code make_error_code(Error error) noexcept {
 
 }  // namespace iwarp::tcp_offload
 
+/// @cond  Doxygen does not find its way into std.
 template <>
 struct std::is_error_code_enum<iwarp::tcp_offload::Error> : std::true_type {};
+/// @endcond

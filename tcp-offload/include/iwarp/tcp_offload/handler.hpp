@@ -12,14 +12,15 @@ namespace iwarp::tcp_offload {
 template <typename... Args>
 class Handler {
  public:
-  Handler() = default;
-  Handler(std::nullptr_t) {}
+  Handler() = default;        ///< Empty.
+  Handler(std::nullptr_t) {}  ///< Empty.
 
-  // Implicit by intention: a lambda is passed as it is.
+  /// Implicit by intention: a lambda is passed as it is.
   template <typename F>
     requires(!std::same_as<F, Handler> && std::invocable<F&, Args...>)
   Handler(F callable) : callable_(std::make_unique<Holder<F>>(std::move(callable))) {}
 
+  /// Whether there is something to call.
   explicit operator bool() const { return callable_ != nullptr; }
 
   /// Calls it and leaves the handler empty; what it captured is destroyed when the call returns.

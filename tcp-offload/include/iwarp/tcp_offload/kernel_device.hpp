@@ -10,9 +10,9 @@ namespace iwarp::tcp_offload {
 
 /// How the kernel device sets its sockets up.
 struct KernelOptions {
-  /// SO_SNDBUF and SO_RCVBUF in octets, set before connecting; 0 leaves the system's tuning on.
+  /// SO_SNDBUF in octets, set before connecting; 0 leaves the system's tuning on.
   int send_buffer = 0;
-  int receive_buffer = 0;
+  int receive_buffer = 0;  ///< SO_RCVBUF, likewise.
   /// How long accepting pauses after an error that lasts, such as EMFILE.
   std::chrono::milliseconds accept_pause{100};
 };

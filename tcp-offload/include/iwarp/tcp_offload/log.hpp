@@ -9,6 +9,7 @@ class logger;
 
 namespace iwarp::tcp_offload {
 
+/// How much a line matters.
 enum class LogLevel { kDebug, kWarn };
 
 /// Where the stack's lines go from now on; null: to standard error again, from level info on, which

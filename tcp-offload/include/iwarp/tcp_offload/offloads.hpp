@@ -14,16 +14,20 @@ enum class Offload : unsigned {
 /// The set of things a device takes off the host; the layers above do the rest.
 class Offloads {
  public:
-  constexpr Offloads() = default;
+  constexpr Offloads() = default;  ///< None.
+  /// Implicit: one is a set, too.
   constexpr Offloads(Offload one) : bits_(static_cast<unsigned>(one)) {}
 
+  /// Whether it is in the set.
   [[nodiscard]] constexpr bool contains(Offload one) const {
     return (bits_ & static_cast<unsigned>(one)) != 0;
   }
+  /// Whether none is.
   [[nodiscard]] constexpr bool empty() const { return bits_ == 0; }
 
   constexpr bool operator==(const Offloads&) const = default;
 
+  /// The union of two sets.
   friend constexpr Offloads operator|(Offloads a, Offloads b) {
     Offloads both;
     both.bits_ = a.bits_ | b.bits_;
@@ -34,6 +38,7 @@ class Offloads {
   unsigned bits_ = 0;
 };
 
+/// The set of the two.
 constexpr Offloads operator|(Offload a, Offload b) { return Offloads(a) | Offloads(b); }
 
 }  // namespace iwarp::tcp_offload

@@ -9,8 +9,8 @@ namespace iwarp::tcp_offload {
 
 /// What to wait for on a descriptor.
 struct Interest {
-  bool read = false;
-  bool write = false;
+  bool read = false;   ///< Something to read, the end, or an error.
+  bool write = false;  ///< Room to write, or an error.
 };
 
 /// Whether a descriptor that was reported stays in the set, or rests until it is modified.
@@ -18,24 +18,28 @@ enum class Repeat { kOnce, kLevel };
 
 /// A descriptor that became ready, by the token it was added with.
 struct Ready {
-  std::uint64_t token = 0;
-  bool read = false;   ///< Readable, ended or in error.
-  bool write = false;  ///< Writable or in error.
+  std::uint64_t token = 0;  ///< As it was added with.
+  bool read = false;        ///< Readable, ended or in error.
+  bool write = false;       ///< Writable or in error.
 };
 
 /// A set of descriptors to wait on (epoll). add(), modify() and remove() may be called from any
 /// thread, also while another waits.
 class ReadinessSet {
  public:
+  /// Makes an empty set.
   explicit ReadinessSet(Repeat repeat);
   ~ReadinessSet();
   ReadinessSet(const ReadinessSet&) = delete;
   ReadinessSet& operator=(const ReadinessSet&) = delete;
 
+  /// Readable while one of its descriptors is ready; stays this object's.
+  [[nodiscard]] int descriptor() const { return descriptor_; }
   /// False if the system refuses (descriptor or memory limits).
   bool add(int descriptor, std::uint64_t token, Interest interest);
   /// With Repeat::kOnce also arms the descriptor again.
   void modify(int descriptor, std::uint64_t token, Interest interest);
+  /// Takes a descriptor out, before it is closed.
   void remove(int descriptor);
 
   /// Waits for at least one; without `timeout` for ever, with 0 not at all. Fills `into` from the
@@ -57,6 +61,7 @@ class EventCount {
   EventCount(const EventCount&) = delete;
   EventCount& operator=(const EventCount&) = delete;
 
+  /// Readable while the count is not zero; stays this object's.
   [[nodiscard]] int descriptor() const { return descriptor_; }
   /// Adds one.
   void raise();

@@ -22,10 +22,12 @@ enum class SimSide { kConnector, kAcceptor };
 /// Valid as long as the network.
 class SimDirection {
  public:
+  /// The network makes these.
   explicit SimDirection(sim::Pipe& pipe) : pipe_(&pipe) {}
 
-  /// Octets taken from the sender, and octets that have reached the receiver's device.
+  /// Octets taken from the sender.
   [[nodiscard]] std::uint64_t accepted() const;
+  /// Octets that have reached the receiver's device.
   [[nodiscard]] std::uint64_t arrived() const;
 
   /// Inverts the bits of `mask` in the octet at `offset` when it arrives. No effect on octets that
@@ -53,6 +55,7 @@ class SimDirection {
 /// A simulated connection, as a handle. Valid as long as the network.
 class SimLink {
  public:
+  /// The network makes these.
   explicit SimLink(sim::Link& link) : link_(&link) {}
 
   /// The direction of the octets that `sender` sends.

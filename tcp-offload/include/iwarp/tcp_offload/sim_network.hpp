@@ -18,9 +18,9 @@ class Fabric;
 
 /// A connection made directly in RDMA mode.
 struct SimStreamPair {
-  std::unique_ptr<Stream> connector;
-  std::unique_ptr<Stream> acceptor;
-  SimLink link;
+  std::unique_ptr<Stream> connector;  ///< At host 1.
+  std::unique_ptr<Stream> acceptor;   ///< At host 2.
+  SimLink link;                       ///< Between the two.
 };
 
 /// An in-memory network with a seed and a virtual clock. The same seed, options and calls give the
@@ -30,6 +30,7 @@ struct SimStreamPair {
 /// outlives everything made from it.
 class SimNetwork {
  public:
+  /// A network without hosts at time 0.
   explicit SimNetwork(std::uint64_t seed, const SimOptions& options = {});
   ~SimNetwork();
   SimNetwork(const SimNetwork&) = delete;
@@ -47,8 +48,9 @@ class SimNetwork {
   /// Behaviour of the connections made from now on.
   void set_options(const SimOptions& options);
 
-  /// Connections made so far, and each of them in the order they were made.
+  /// Connections made so far.
   [[nodiscard]] std::size_t links() const;
+  /// One of them, in the order they were made. Precondition: index < links().
   [[nodiscard]] SimLink link(std::size_t index) const;
   /// Is called for each connection when it is made, before any octet moves.
   void on_link(std::function<void(SimLink)> callback);

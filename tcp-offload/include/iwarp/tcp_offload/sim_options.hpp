@@ -9,8 +9,8 @@ namespace iwarp::tcp_offload {
 /// A range of sizes in octets, both ends included; 1 <= min <= max. A size is drawn from it anew
 /// each time, uniformly.
 struct SimRange {
-  std::size_t min = std::numeric_limits<std::size_t>::max();
-  std::size_t max = std::numeric_limits<std::size_t>::max();
+  std::size_t min = std::numeric_limits<std::size_t>::max();  ///< The least.
+  std::size_t max = std::numeric_limits<std::size_t>::max();  ///< The most.
 };
 
 /// What a simulated stream does with the memory it is offered to send.
@@ -33,9 +33,9 @@ struct SimOptions {
   std::size_t receive_buffer = 65536;
   /// What Stream::emss() reports, and the most that one segment carries; at least 1.
   std::size_t emss = 1460;
-  /// The time an octet takes one way, and what is randomly added to it for each segment. Octets
-  /// never overtake each other.
+  /// The time an octet takes one way.
   std::chrono::nanoseconds latency = std::chrono::microseconds(10);
+  /// What is randomly added to it for each segment. Octets never overtake each other.
   std::chrono::nanoseconds jitter{0};
   /// The payload of each segment, cut down to EMSS, window and what there is: fragmentation.
   SimRange segment{};
@@ -44,11 +44,11 @@ struct SimOptions {
   SimRange lend{};
   /// The most that one send accepts.
   SimRange accept{};
-  SimMemory memory = SimMemory::kCopied;
+  SimMemory memory = SimMemory::kCopied;  ///< What it does with memory that it is offered.
   /// How much later than the acknowledgement memory counts as released. With kCopied and no lag
   /// everything accepted is released at once.
   std::chrono::nanoseconds release_lag{0};
-  SimLending lending = SimLending::kOwnMemory;
+  SimLending lending = SimLending::kOwnMemory;  ///< Where it lends what it received.
 };
 
 }  // namespace iwarp::tcp_offload

@@ -25,16 +25,16 @@ enum class IoStatus {
 
 /// What Stream::receive() lends.
 struct Received {
-  IoStatus status = IoStatus::kWouldBlock;
-  MutableBytes data;      ///< Not empty exactly when the status is kOk.
-  std::error_code error;  ///< Set exactly when the status is kLost.
+  IoStatus status = IoStatus::kWouldBlock;  ///< How it went.
+  MutableBytes data;                        ///< Not empty exactly when the status is kOk.
+  std::error_code error;                    ///< Set exactly when the status is kLost.
 };
 
 /// What Stream::send() took.
 struct Sent {
-  IoStatus status = IoStatus::kWouldBlock;
-  std::size_t accepted = 0;  ///< Octets taken; may be fewer than were offered.
-  std::error_code error;     ///< Set exactly when the status is kLost.
+  IoStatus status = IoStatus::kWouldBlock;  ///< How it went.
+  std::size_t accepted = 0;                 ///< Octets taken; may be fewer than were offered.
+  std::error_code error;                    ///< Set exactly when the status is kLost.
 };
 
 /// One TCP connection in RDMA mode: an ordered stream of octets each way. No call blocks.

@@ -52,6 +52,10 @@ int note_duplicate(int fd, int rsocket) {
   return fd;
 }
 
+bool is_needed_by_others(int fd) {
+  return in_range(fd) && counts[static_cast<std::size_t>(fd)] > (rsocket_of(fd) == fd ? 1 : 0);
+}
+
 int close_noted(int fd, int rsocket) {
   meanings[static_cast<std::size_t>(fd)] = 0;
   // The rsocket's own descriptor stays until the last that means it is closed.

@@ -15,6 +15,9 @@ namespace iwarp::rspreload {
 int note(int rsocket);
 /// Notes that `fd` means `rsocket` too. As note(); then `fd` is closed.
 int note_duplicate(int fd, int rsocket);
+/// Whether `fd` is the own number of an rsocket that other descriptors mean, too or still: then it
+/// must not become anything else.
+[[nodiscard]] bool is_needed_by_others(int fd);
 /// As close(2), for an `fd` that means `rsocket`.
 int close_noted(int fd, int rsocket);
 

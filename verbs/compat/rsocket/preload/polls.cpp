@@ -22,6 +22,9 @@ int __poll_chk(struct pollfd* fds, nfds_t count, int timeout, size_t room);
 int __ppoll_chk(struct pollfd* fds, nfds_t count, const struct timespec* timeout,
                 const sigset_t* mask, size_t room);
 [[noreturn]] void __chk_fail();
+/// ppoll by rsockets' own numbers, where librdmacm is ours.
+__attribute__((weak)) int iwarp_rppoll(pollfd* fds, nfds_t count, int timeout,
+                                       const sigset_t* mask);
 }
 
 namespace {
@@ -37,13 +40,33 @@ bool has_rsocket(int count, const fd_set* set) {
   return false;
 }
 
-/// rpoll, by the rsockets' own numbers.
-int poll_rsockets(std::span<pollfd> fds, int timeout) {
+/// A signal mask for the length of a call.
+class MaskGuard {
+ public:
+  explicit MaskGuard(const sigset_t* mask) { pthread_sigmask(SIG_SETMASK, mask, &before_); }
+  ~MaskGuard() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+  MaskGuard(const MaskGuard&) = delete;
+  MaskGuard& operator=(const MaskGuard&) = delete;
+
+ private:
+  sigset_t before_{};
+};
+
+/// Elsewhere a signal that comes just before the sleep does not end it.
+int poll_masked(std::span<pollfd> fds, int timeout, const sigset_t* mask) {
+  if (mask == nullptr) return rpoll(fds.data(), fds.size(), timeout);
+  if (iwarp_rppoll != nullptr) return iwarp_rppoll(fds.data(), fds.size(), timeout, mask);
+  const MaskGuard guard(mask);
+  return rpoll(fds.data(), fds.size(), timeout);
+}
+
+/// By the rsockets' own numbers.
+int poll_rsockets(std::span<pollfd> fds, int timeout, const sigset_t* mask = nullptr) {
   std::vector<pollfd> own(fds.begin(), fds.end());
   for (pollfd& each : own) {
     if (const int rsocket = rsocket_of(each.fd); rsocket >= 0) each.fd = rsocket;
   }
-  const int found = rpoll(own.data(), own.size(), timeout);
+  const int found = poll_masked(own, timeout, mask);
   for (std::size_t each = 0; found >= 0 && each < own.size(); ++each)
     fds[each].revents = own[each].revents;
   return found;
@@ -66,26 +89,10 @@ int milliseconds_of(const timeval* time) {
   return milliseconds_of(time, 1000, time != nullptr ? time->tv_usec : 0);
 }
 
-/// A signal mask for the length of a call.
-class MaskGuard {
- public:
-  explicit MaskGuard(const sigset_t* mask) : set_(mask != nullptr) {
-    if (set_) pthread_sigmask(SIG_SETMASK, mask, &before_);
-  }
-  ~MaskGuard() {
-    if (set_) pthread_sigmask(SIG_SETMASK, &before_, nullptr);
-  }
-  MaskGuard(const MaskGuard&) = delete;
-  MaskGuard& operator=(const MaskGuard&) = delete;
-
- private:
-  bool set_;
-  sigset_t before_{};
-};
-
-int select_rsockets(int count, fd_set* readable, fd_set* writable, fd_set* except, int timeout) {
+int select_rsockets(int count, fd_set* readable, fd_set* writable, fd_set* except, int timeout,
+                    const sigset_t* mask = nullptr) {
   SelectCall call(count, readable, writable, except);
-  if (poll_rsockets(call.fds(), timeout) < 0) return -1;
+  if (poll_rsockets(call.fds(), timeout, mask) < 0) return -1;
   const int found = call.answer();
   if (found >= 0) return found;
   errno = -found;
@@ -110,8 +117,7 @@ int poll(struct pollfd* fds, nfds_t count, int timeout) {
 
 int ppoll(struct pollfd* fds, nfds_t count, const struct timespec* timeout, const sigset_t* mask) {
   if (!has_rsocket({fds, count})) return NEXT(ppoll)(fds, count, timeout, mask);
-  const MaskGuard guard(mask);
-  return poll_rsockets({fds, count}, milliseconds_of(timeout));
+  return poll_rsockets({fds, count}, milliseconds_of(timeout), mask);
 }
 
 int __poll_chk(struct pollfd* fds, nfds_t count, int timeout, size_t room) {
@@ -135,8 +141,7 @@ int pselect(int count, fd_set* readable, fd_set* writable, fd_set* except,
             const struct timespec* timeout, const sigset_t* mask) {
   if (!any_rsocket(count, readable, writable, except))
     return NEXT(pselect)(count, readable, writable, except, timeout, mask);
-  const MaskGuard guard(mask);
-  return select_rsockets(count, readable, writable, except, milliseconds_of(timeout));
+  return select_rsockets(count, readable, writable, except, milliseconds_of(timeout), mask);
 }
 
 }  // extern "C"

@@ -17,6 +17,7 @@
 #include "next.hpp"
 
 using iwarp::rspreload::close_noted;
+using iwarp::rspreload::is_needed_by_others;
 using iwarp::rspreload::note;
 using iwarp::rspreload::note_duplicate;
 using iwarp::rspreload::rsocket_of;
@@ -67,9 +68,23 @@ int control_rsocket(int fd, int rsocket, int command, void* argument) {
   }
 }
 
-/// Makes `fd` free for dup2, whose business it is to close it.
-void make_way(int fd) {
-  if (const int rsocket = rsocket_of(fd); rsocket >= 0) close_noted(fd, rsocket);
+/// Makes `to` free for a copy of `from`: dup2 closes it. Returns 0, or an errno, with nothing
+/// closed: EBUSY where other descriptors mean the rsocket whose own number `to` is.
+int make_way(int from, int to) {
+  if (NEXT(fcntl)(from, F_GETFD) < 0) return errno;
+  if (is_needed_by_others(to)) return EBUSY;
+  if (const int rsocket = rsocket_of(to); rsocket >= 0) close_noted(to, rsocket);
+  return 0;
+}
+
+/// dup2 and dup3, by `copy`.
+int duplicate_to(int from, int to, auto copy) {
+  if (const int error = from == to ? 0 : make_way(from, to); error != 0) {
+    errno = error;
+    return -1;
+  }
+  const int made = copy(), rsocket = rsocket_of(from);
+  return made < 0 || rsocket < 0 || from == to ? made : note_duplicate(made, rsocket);
 }
 
 }  // namespace
@@ -128,16 +143,11 @@ int dup(int fd) __THROW {
 }
 
 int dup2(int from, int to) __THROW {
-  if (from == to) return NEXT(dup2)(from, to);
-  make_way(to);
-  const int copy = NEXT(dup2)(from, to), rsocket = rsocket_of(from);
-  return copy < 0 || rsocket < 0 ? copy : note_duplicate(copy, rsocket);
+  return duplicate_to(from, to, [&] { return NEXT(dup2)(from, to); });
 }
 
 int dup3(int from, int to, int flags) __THROW {
-  if (from != to) make_way(to);
-  const int copy = NEXT(dup3)(from, to, flags), rsocket = rsocket_of(from);
-  return copy < 0 || rsocket < 0 ? copy : note_duplicate(copy, rsocket);
+  return duplicate_to(from, to, [&] { return NEXT(dup3)(from, to, flags); });
 }
 
 int getpeername(int fd, struct sockaddr* address, socklen_t* length) __THROW {

@@ -11,6 +11,7 @@
 
 namespace iwarp::verbs {
 
+/// An IPv4 or IPv6 address and a TCP port.
 using Endpoint = boost::asio::ip::tcp::endpoint;
 
 /// What becomes of a TCP connection whose MPA start-up ends in a rejection. RFC 5044 §7.1.2 (rules
@@ -25,13 +26,14 @@ struct ConnectOptions {
   std::vector<std::byte> private_data;  ///< 512 octets at most, 508 with MPA revision 2.
   std::uint16_t ird = 16;               ///< Inbound Reads that this side will hold.
   std::uint16_t ord = 16;               ///< Outbound Reads that this side would like.
-  std::uint8_t mpa_revision = 2;
-  bool peer_to_peer = true;   ///< Either side may send first (revision 2 only).
-  bool require_crc = true;    ///< CRC is used if either side requires it.
-  bool want_markers = false;  ///< Ask the peer to put markers in what it sends.
+  std::uint8_t mpa_revision = 2;        ///< Or 1 (RFC 5044). Who accepts answers what it is asked.
+  bool peer_to_peer = true;             ///< Either side may send first (revision 2 only).
+  bool require_crc = true;              ///< CRC is used if either side requires it.
+  bool want_markers = false;            ///< Ask the peer to put markers in what it sends.
   bool rfc7306 = true;  ///< Atomics and Immediate Data; if not, the peer's are unexpected opcodes.
   bool fall_back = true;  ///< Try revision 1 once if a revision 2 request gets no answer. Takes a
                           ///< new TCP connection: without effect on an adopted one.
+  /// What becomes of the TCP connection, adopted or not, when either side rejects.
   AfterRejection after_rejection = AfterRejection::kClose;
   Endpoint from{};  ///< The local end; an unspecified address or port 0 is chosen by the system.
   /// For how long a TCP connection that is refused is tried again: the peer's program may be about
@@ -42,15 +44,20 @@ struct ConnectOptions {
 
 /// What both sides agreed on.
 struct ConnectionInfo {
-  Endpoint local, remote;
+  Endpoint local;                       ///< This end of the TCP connection.
+  Endpoint remote;                      ///< The peer's.
   std::vector<std::byte> private_data;  ///< The peer's.
-  std::uint16_t ird = 0, ord = 0;       ///< In force here.
-  /// As the peer stated them; none if it leaves them to its ULP, or the start-up was not enhanced
-  /// (RFC 6581 §9.1).
-  std::optional<std::uint16_t> peer_ird, peer_ord;
-  std::uint8_t mpa_revision = 0;
-  bool crc = false;
-  bool markers_sent = false, markers_received = false;
+  std::uint16_t ird = 0;                ///< In force here: Reads of the peer at a time.
+  std::uint16_t ord = 0;                ///< In force here: Reads of this side at a time.
+  /// The peer's IRD as it stated it; none if it leaves that to its ULP, or the start-up was not
+  /// enhanced (RFC 6581 §9.1).
+  std::optional<std::uint16_t> peer_ird;
+  std::optional<std::uint16_t> peer_ord;  ///< Likewise.
+  std::uint8_t mpa_revision = 0;          ///< That both sides spoke: 1 or 2.
+  bool crc = false;  ///< Whether FPDUs bear a CRC both ways; their CRC field is always there (RFC
+                     ///< 5044 §4.4).
+  bool markers_sent = false;      ///< Whether the peer asked for Markers.
+  bool markers_received = false;  ///< Whether this side asked for them.
   bool rfc7306 = true;  ///< Whether this side takes part in RFC 7306; the peer's part is unknown.
 };
 
@@ -58,14 +65,17 @@ struct ConnectionInfo {
 /// of the device: a handler may post, disconnect or destroy, and must not block for long. One that
 /// is running when another thread destroys the queue pair runs to its end.
 struct ConnectionEvent {
+  /// What has happened. One of the first three ends a start-up; kDisconnected follows kEstablished
+  /// once, when the connection is over.
   enum class Kind : std::uint8_t { kEstablished, kRejected, kFailed, kDisconnected };
-  Kind kind = Kind::kFailed;
-  Error error;          ///< kFailed, kRejected; empty for a graceful kDisconnected.
-  ConnectionInfo info;  ///< kEstablished; of kRejected only what the peer stated.
+  Kind kind = Kind::kFailed;  ///< What has happened.
+  Error error;                ///< kFailed, kRejected; empty for a graceful kDisconnected.
+  ConnectionInfo info;        ///< kEstablished; of kRejected only what the peer stated.
   /// The TCP connection after a rejection, sent or received, if kGiveBack was asked for and the
   /// device has descriptors. Whoever takes it out of here owns it; left here it is closed soon.
   std::shared_ptr<StreamingSocket> socket{};
 };
+/// Is told of what happens to a connection, as ConnectionEvent says.
 using ConnectionHandler = std::function<void(const ConnectionEvent&)>;
 
 }  // namespace iwarp::verbs

@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 
+#include "iwarp/base/export.hpp"
 #include "iwarp/verbs/types.hpp"
 
 namespace iwarp::verbs {
@@ -18,17 +19,22 @@ enum class EndedBy : std::uint8_t {
   kPeerFin,        ///< The peer's FIN.
   kNetwork,        ///< A reset, the system's error, or a time-out.
 };
-const char* to_string(EndedBy by);
+/// A name for it, as in messages.
+IWARP_API const char* to_string(EndedBy by);
 
 /// The layer in which a connection ended.
 enum class EndLayer : std::uint8_t { kNone, kTcp, kMpa, kDdp, kRdmap };
-const char* to_string(EndLayer layer);
+/// A name for it, as in messages: "DDP".
+IWARP_API const char* to_string(EndLayer layer);
+
+/// What layer, type and code of a Terminate mean, as a phrase: "DDP: invalid STag".
+IWARP_API std::string describe(const TerminateInfo& terminate);
 
 /// Why a connection is over. The first cause counts, but a fault outranks a graceful end that was
 /// under way.
-struct Diagnosis {
-  EndedBy by = EndedBy::kNobody;
-  EndLayer layer = EndLayer::kNone;
+struct IWARP_API Diagnosis {
+  EndedBy by = EndedBy::kNobody;       ///< Who ended it.
+  EndLayer layer = EndLayer::kNone;    ///< Where the cause lay; kNone without one.
   bool graceful = false;               ///< Everything that was posted could be sent.
   std::optional<TerminateInfo> cause;  ///< In the terms of a Terminate, sent or received.
   std::string sentence;                ///< What happened, in words; empty while nothing has.

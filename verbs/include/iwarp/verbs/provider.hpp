@@ -3,6 +3,7 @@
 #include <memory>
 #include <optional>
 
+#include "iwarp/base/export.hpp"
 #include "iwarp/verbs/connection.hpp"
 #include "iwarp/verbs/diagnosis.hpp"
 #include "iwarp/verbs/error.hpp"
@@ -15,25 +16,30 @@
 namespace iwarp::verbs::provider {
 
 /// A protection domain.
-class Pd {
+class IWARP_API Pd {
  public:
   virtual ~Pd() = default;
 };
 
 /// A registered memory region. Its destruction ends the registration and waits for placements
 /// that are under way, never for a peer.
-class Mr {
+class IWARP_API Mr {
  public:
   virtual ~Mr() = default;
+  /// As MemoryRegion::lkey().
   [[nodiscard]] virtual Stag lkey() const = 0;
+  /// As MemoryRegion::rkey().
   [[nodiscard]] virtual Stag rkey() const = 0;
+  /// Whether a memory window is bound to it.
+  [[nodiscard]] virtual bool has_windows() const { return false; }
 };
 
 /// A memory window. Its destruction ends it, and waits for placements through it as that of Mr
 /// does.
-class Mw {
+class IWARP_API Mw {
  public:
   virtual ~Mw() = default;
+  /// What it was made as.
   [[nodiscard]] virtual WindowType type() const = 0;
   /// Its STag: of type 1 the one it was bound under last.
   [[nodiscard]] virtual Stag rkey() const = 0;
@@ -42,26 +48,30 @@ class Mw {
 };
 
 /// Room for a registration that work requests make and end; see RegisterWr.
-class FastMr {
+class IWARP_API FastMr {
  public:
   virtual ~FastMr() = default;
+  /// The STag it was made with.
   [[nodiscard]] virtual Stag stag() const = 0;
 };
 
 /// A shared receive queue.
-class Srq {
+class IWARP_API Srq {
  public:
   virtual ~Srq() = default;
+  /// As SharedReceiveQueue::post_receive().
   virtual Result<void, PostError> post_receive(std::span<const RecvWr> requests) = 0;
   /// One AsyncEvent when fewer than `limit` receives are posted; 0 disarms.
   virtual Outcome<void> arm_limit(std::uint32_t limit) = 0;
+  /// Its number on the device.
   [[nodiscard]] virtual std::uint32_t number() const = 0;
 };
 
+/// Which completions raise an event: any, or only solicited and failed ones.
 enum class Arm : std::uint8_t { kAny, kSolicited };
 
 /// A completion queue.
-class Cq {
+class IWARP_API Cq {
  public:
   virtual ~Cq() = default;
   /// Takes up to `into.size()` completions; drives the sockets behind the queue if it runs short.
@@ -74,31 +84,46 @@ class Cq {
   [[nodiscard]] virtual int event_descriptor() = 0;
   /// Takes one event; false when there is none.
   virtual bool take_event() = 0;
+  /// The completions it holds.
   [[nodiscard]] virtual std::uint32_t capacity() const = 0;
+  /// Its number on the device.
   [[nodiscard]] virtual std::uint32_t number() const = 0;
   /// Changes the capacity. Errors: EINVAL, also if more completions are waiting than would fit.
   virtual Outcome<void> resize(std::uint32_t /*depth*/) {
     return fail(std::errc::not_supported, "completion queue: this device cannot resize it");
   }
+  /// The parts of wait(), as of CompletionQueue. A device without threads of its callers' to spare
+  /// does it by events.
+  [[nodiscard]] virtual int wait_descriptor() { return event_descriptor(); }
+  /// Whether the caller has to poll once more before it sleeps.
+  virtual bool begin_wait() {
+    arm(Arm::kAny);
+    return true;
+  }
+  /// After each begin_wait().
+  virtual void end_wait() { take_event(); }
 };
 
+/// What a shared receive queue is made with.
 struct SrqOptions {
-  std::uint32_t max_wr = 1024;
-  std::uint32_t max_sge = 4;
+  std::uint32_t max_wr = 1024;  ///< Receives posted to it; up to DeviceAttributes::max_srq_wr.
+  std::uint32_t max_sge = 4;    ///< Elements of a receive; up to DeviceAttributes::max_sge.
   /// The most receives that one QP may have taken without the program having posted as many anew,
   /// so that one peer cannot drain the queue (RFC 5042 §6.4.3.1). A Send beyond that finds no
   /// buffer. 0: no such limit.
   std::uint32_t share = 0;
 };
 
+/// What a queue pair is made with: QpOptions, and what belongs to the seam.
 struct QpInit {
-  std::shared_ptr<Cq> send_cq, recv_cq;
-  std::shared_ptr<Srq> srq;  ///< May be null: receives are posted to the QP itself.
-  QpCapacity capacity;
-  Signaling signaling = Signaling::kPerRequest;
-  ConnectionHandler on_event;  ///< May be empty.
-  std::string capture;         ///< As in QpOptions.
-  std::uint32_t number = 0;    ///< 0: the device chooses. Otherwise the caller keeps it unique.
+  std::shared_ptr<Cq> send_cq;  ///< For send requests.
+  std::shared_ptr<Cq> recv_cq;  ///< For receives; may be the same.
+  std::shared_ptr<Srq> srq;     ///< May be null: receives are posted to the QP itself.
+  QpCapacity capacity;          ///< As in QpOptions.
+  Signaling signaling = Signaling::kPerRequest;  ///< As in QpOptions.
+  ConnectionHandler on_event;                    ///< May be empty.
+  std::string capture;                           ///< As in QpOptions.
+  std::uint32_t number = 0;  ///< 0: the device chooses. Otherwise the caller keeps it unique.
   /// For programs that know no connection, only two queue pairs: sends may be posted before there
   /// is one, and leave with it or fail (kUnreachable). When the peer ends gracefully the receives
   /// stay posted, until abort() or the end of the queue pair.
@@ -107,10 +132,12 @@ struct QpInit {
 };
 
 /// A queue pair. Destruction flushes without completions and closes the connection.
-class Qp {
+class IWARP_API Qp {
  public:
   virtual ~Qp() = default;
-  virtual Result<void, PostError> post_send(std::span<const SendWr> requests) = 0;
+  /// As QueuePair::post_send().
+  virtual Result<void, PostError> post_send(std::span<const SendWr> requests, Posting posting) = 0;
+  /// As QueuePair::post_receive().
   virtual Result<void, PostError> post_receive(std::span<const RecvWr> requests) = 0;
   /// Starts a connection; the outcome is a ConnectionEvent.
   virtual Outcome<void> connect(const Endpoint& to, const ConnectOptions& options) = 0;
@@ -123,11 +150,17 @@ class Qp {
   virtual void abort() = 0;
   /// Whether each request that was posted has its completion, and none can get one any more.
   [[nodiscard]] virtual bool drained() const = 0;
+  /// As QueuePair::state().
   [[nodiscard]] virtual QpState state() const = 0;
+  /// Its number on the device.
   [[nodiscard]] virtual std::uint32_t number() const = 0;
+  /// The limits it has.
   [[nodiscard]] virtual QpCapacity capacity() const = 0;
+  /// As QueuePair::counters(). A provider that does not count answers zeros.
   [[nodiscard]] virtual QpCounters counters() const = 0;
+  /// The Terminate that this side has sent, if any.
   [[nodiscard]] virtual std::optional<TerminateInfo> terminate_sent() const = 0;
+  /// The Terminate that the peer has sent, if any.
   [[nodiscard]] virtual std::optional<TerminateInfo> terminate_received() const = 0;
   /// Why the connection is over. A provider that does not know answers with an empty one.
   [[nodiscard]] virtual Diagnosis diagnosis() const = 0;
@@ -137,29 +170,35 @@ class Qp {
 using KeptHandler = std::function<void(Outcome<StreamingSocket>)>;
 
 /// A connection that a peer asked for and nobody has answered. Destroyed unanswered it is rejected.
-class IncomingConnection {
+class IWARP_API IncomingConnection {
  public:
   virtual ~IncomingConnection() = default;
   /// What the peer stated: private data, IRD and ORD, revision.
   [[nodiscard]] virtual const ConnectionInfo& info() const = 0;
   /// Answers yes with `qp`; the outcome is a ConnectionEvent of that queue pair.
   virtual Outcome<void> accept(const std::shared_ptr<Qp>& qp, const ConnectOptions& options) = 0;
+  /// Answers no, and closes the connection. Errors: EINVAL for too much private data, EALREADY.
   virtual Outcome<void> reject(ConstBytes private_data) = 0;
   /// Answers no. The handler gets the connection once the answer is with TCP, or an Error if the
   /// peer has gone, or the answer could not be sent in time; it is called like a ConnectionHandler,
   /// unless this fails at once.
   virtual Outcome<void> reject_and_keep(ConstBytes private_data, KeptHandler handler) = 0;
 };
+/// Gets each connection that a Listener has a valid Request of; called like a ConnectionHandler.
 using IncomingHandler = std::function<void(std::unique_ptr<IncomingConnection>)>;
 
-class Listener {
+/// Takes connections at an address, until it is destroyed.
+class IWARP_API Listener {
  public:
   virtual ~Listener() = default;
+  /// Where it listens.
   [[nodiscard]] virtual Endpoint endpoint() const = 0;
 };
 
+/// How a listener treats those who connect.
 struct ListenOptions {
-  int backlog = 128;
+  int backlog = 128;  ///< Connections that the system keeps before they are looked at, about.
+  /// For the Request, from the TCP connection on.
   std::chrono::milliseconds request_timeout = std::chrono::seconds(10);
   std::size_t max_half_open = 1024;  ///< Connections that have not sent a whole request.
   /// Told why a connection was closed that brought no valid request (RFC 5044 §7.1.1); may be
@@ -175,22 +214,28 @@ struct AwaitOptions {
   std::vector<std::byte> last_message;
   std::chrono::milliseconds timeout = std::chrono::seconds(10);  ///< For that and the Request.
 };
+/// Gets the Request of an adopted connection, or why there is none.
 using AwaitHandler = std::function<void(Outcome<std::unique_ptr<IncomingConnection>>)>;
 
 /// The wait for the Request of an adopted connection. Destroyed before its end it closes the
 /// connection, and the handler is not called any more; one that is running runs to its end.
-class RequestWait {
+class IWARP_API RequestWait {
  public:
   virtual ~RequestWait() = default;
 };
 
+/// Is told of events that no completion reports.
 using AsyncHandler = std::function<void(const AsyncEvent&)>;
 
-class Provider {
+/// A device, as the verbs objects see it.
+class IWARP_API Provider {
  public:
   virtual ~Provider() = default;
+  /// What it can do; constant.
   [[nodiscard]] virtual const DeviceAttributes& attributes() const = 0;
+  /// Makes a protection domain.
   virtual Outcome<std::shared_ptr<Pd>> alloc_pd() = 0;
+  /// As ProtectionDomain::register_memory().
   virtual Outcome<std::shared_ptr<Mr>> register_memory(const std::shared_ptr<Pd>& pd,
                                                        MutableBytes memory, Access access) = 0;
   /// The same, but Tagged Offsets and the addresses of Sge count from `base`, whatever the address.
@@ -201,24 +246,31 @@ class Provider {
     return fail(std::errc::not_supported, "memory region: this device knows no other addresses");
   }
   /// Registers other memory, under another PD or with other rights, in place of what `mr` has; its
-  /// keys change. On failure it stays as it was.
+  /// keys change. With a `base` as register_memory_at(). On failure it stays as it was.
   virtual Outcome<void> reregister_memory(Mr& /*mr*/, const std::shared_ptr<Pd>& /*pd*/,
-                                          MutableBytes /*memory*/, Access /*access*/) {
+                                          MutableBytes /*memory*/, Access /*access*/,
+                                          std::optional<std::uint64_t> /*base*/ = {}) {
     return fail(std::errc::not_supported, "memory region: this device cannot register anew");
   }
+  /// As ProtectionDomain::alloc_window().
   virtual Outcome<std::shared_ptr<Mw>> alloc_window(const std::shared_ptr<Pd>& /*pd*/,
                                                     WindowType /*type*/) {
     return fail(std::errc::not_supported, "memory window: this device has none");
   }
+  /// As ProtectionDomain::alloc_fast_region().
   virtual Outcome<std::shared_ptr<FastMr>> alloc_fast_region(const std::shared_ptr<Pd>& /*pd*/) {
     return fail(std::errc::not_supported, "memory region: this device has no fast registration");
   }
+  /// As ProtectionDomain::create_srq().
   virtual Outcome<std::shared_ptr<Srq>> create_srq(const std::shared_ptr<Pd>& /*pd*/,
                                                    const SrqOptions& /*options*/) {
     return fail(std::errc::not_supported, "shared receive queue: this device has none");
   }
+  /// As Device::create_cq().
   virtual Outcome<std::shared_ptr<Cq>> create_cq(std::uint32_t depth) = 0;
+  /// As ProtectionDomain::create_qp().
   virtual Outcome<std::shared_ptr<Qp>> create_qp(const std::shared_ptr<Pd>& pd, QpInit init) = 0;
+  /// Listens, and calls `handler` for each valid Request. Errors: the system's.
   virtual Outcome<std::shared_ptr<Listener>> listen(const Endpoint& at,
                                                     const ListenOptions& options,
                                                     IncomingHandler handler) = 0;
@@ -236,6 +288,6 @@ class Provider {
 };
 
 /// The software provider over kernel sockets. Threads start with the first connection.
-Outcome<std::shared_ptr<Provider>> open_software(const std::string& device_name);
+IWARP_API Outcome<std::shared_ptr<Provider>> open_software(const std::string& device_name);
 
 }  // namespace iwarp::verbs::provider

@@ -30,12 +30,14 @@ class StreamingSocket {
 
   /// The descriptor, which stays this object's; -1 if it is empty.
   [[nodiscard]] int descriptor() const { return descriptor_.get(); }
+  /// Whether it owns a descriptor.
   explicit operator bool() const { return static_cast<bool>(descriptor_); }
   /// What comes before everything that is still to be read from the descriptor.
   [[nodiscard]] const std::vector<std::byte>& already_read() const { return already_read_; }
 
   /// Leaves the descriptor to the caller, who closes it; -1 if this is empty.
   [[nodiscard]] int release() { return descriptor_.release(); }
+  /// Moves the octets of already_read() out; none are left.
   [[nodiscard]] std::vector<std::byte> take_already_read() {
     return std::exchange(already_read_, {});
   }

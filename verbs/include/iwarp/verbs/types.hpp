@@ -8,11 +8,13 @@
 #include <vector>
 
 #include "iwarp/base/bytes.hpp"
+#include "iwarp/base/export.hpp"
 #include "iwarp/base/strong_id.hpp"
 
 namespace iwarp::verbs {
 
-/// Defines the bit operators of a flag enumeration.
+/// Defines for a flag enumeration `a | b`, the union of two sets, and `has(set, flag)`: whether all
+/// of `flag` is in `set`.
 #define IWARP_FLAGS(Type)                                                          \
   constexpr Type operator|(Type a, Type b) {                                       \
     return static_cast<Type>(static_cast<unsigned>(a) | static_cast<unsigned>(b)); \
@@ -38,16 +40,16 @@ IWARP_FLAGS(Access)
 
 /// One piece of a gather or scatter list: local memory inside a registered region.
 struct Sge {
-  void* address = nullptr;
-  std::uint32_t length = 0;
-  Stag lkey;
+  void* address = nullptr;   ///< The first octet, as the program sees it.
+  std::uint32_t length = 0;  ///< Octets.
+  Stag lkey;                 ///< MemoryRegion::lkey() of the region that holds all of it.
 };
 
 /// A buffer that a peer may name: what goes on the wire in an application's own messages.
 struct RemoteBuffer {
-  Stag stag;
+  Stag stag;                 ///< MemoryRegion::rkey() or a window's.
   std::uint64_t offset = 0;  ///< Tagged Offset of the first octet.
-  std::uint64_t length = 0;
+  std::uint64_t length = 0;  ///< Octets.
 };
 
 /// What a send work request does.
@@ -70,10 +72,10 @@ enum class Opcode : std::uint8_t {
 /// bit of each field, 0 makes one field of 64 bits. kCmpSwap: if the bits of `compare_mask` equal
 /// those of `compare`, the bits of `mask` become those of `data`. A plain swap compares no bits.
 struct AtomicOperands {
-  std::uint64_t data = 0;
-  std::uint64_t mask = 0;
-  std::uint64_t compare = 0;
-  std::uint64_t compare_mask = UINT64_MAX;
+  std::uint64_t data = 0;                   ///< What is added, or stored.
+  std::uint64_t mask = 0;                   ///< The fields of a sum, or the bits that are stored.
+  std::uint64_t compare = 0;                ///< kCmpSwap only: what is expected.
+  std::uint64_t compare_mask = UINT64_MAX;  ///< kCmpSwap only: the bits that are compared.
 };
 
 /// The kinds of memory windows. Type 1 belongs to its PD, and binding gives it a new key. Type 2 is
@@ -87,19 +89,20 @@ enum class WindowType : std::uint8_t { k1, k2 };
 struct BindWr {
   Stag window;  ///< Index of the window and the key to bind under: its STag from then on.
   Stag region;  ///< lkey.
-  void* address = nullptr;
-  std::uint64_t length = 0;
+  void* address = nullptr;        ///< Of the first octet to open, inside the region.
+  std::uint64_t length = 0;       ///< Octets.
   Access access = Access::kNone;  ///< Of the remote rights and kZeroBased.
 };
 
 /// kRegister: registers memory under the STag of a fast region that is not in force.
 struct RegisterWr {
   Stag stag;  ///< Index of the region and the key to register under: its STag from then on.
-  void* address = nullptr;
-  std::uint64_t length = 0;
-  Access access = Access::kNone;
+  void* address = nullptr;        ///< Of the first octet; allocated while the registration lives.
+  std::uint64_t length = 0;       ///< Octets.
+  Access access = Access::kNone;  ///< As for ProtectionDomain::register_memory().
 };
 
+/// How a send work request is treated; a set.
 enum class SendFlags : unsigned {
   kNone = 0,
   kSignaled = 1,   ///< Complete with an entry in the CQ even on success.
@@ -112,9 +115,11 @@ IWARP_FLAGS(SendFlags)
 /// A send work request. `sges` is read during the post; the memory it names stays untouched until
 /// the request has completed (kInline: only until the post returns).
 struct SendWr {
-  std::uint64_t wr_id = 0;
-  Opcode opcode = Opcode::kSend;
-  SendFlags flags = SendFlags::kSignaled;
+  std::uint64_t wr_id = 0;                 ///< The program's own; its completion bears it.
+  Opcode opcode = Opcode::kSend;           ///< What the request does.
+  SendFlags flags = SendFlags::kSignaled;  ///< How.
+  /// Gathered in order; of kRead and atomics the sink. At most QpCapacity::max_send_sge elements,
+  /// together below 2^32 octets (RFC 5041 §5.2).
   std::span<const Sge> sges{};
   Stag remote_stag{};               ///< Writes, kRead, atomics.
   std::uint64_t remote_offset = 0;  ///< Writes, kRead, atomics: Tagged Offset.
@@ -127,14 +132,22 @@ struct SendWr {
 
 /// A receive work request: one message of at most the total length of `sges`.
 struct RecvWr {
-  std::uint64_t wr_id = 0;
-  std::span<const Sge> sges{};
+  std::uint64_t wr_id = 0;      ///< The program's own; its completion bears it.
+  std::span<const Sge> sges{};  ///< Filled in order; at most QpCapacity::max_recv_sge elements.
 };
 
 /// Why a list of work requests was not posted as a whole: those before `index` were.
 struct PostError {
-  std::errc code{};  ///< ENOMEM queue full; EINVAL malformed; ENOTCONN wrong state.
-  std::size_t index = 0;
+  /// ENOMEM queue full; EINVAL malformed or beyond the queue's limits; EMSGSIZE 2^32 octets or
+  /// more; ENOTCONN wrong state; ENOTSUP an operation of RFC 7306, which is not in force here.
+  std::errc code{};
+  std::size_t index = 0;  ///< Of the first request that was not posted.
+};
+
+/// What becomes of a list of requests of which one is refused.
+enum class Posting : std::uint8_t {
+  kUntilRefused,  ///< Those before it are posted.
+  kAllOrNone,     ///< None is posted.
 };
 
 /// How a work request ended.
@@ -153,8 +166,10 @@ enum class Status : std::uint8_t {
 };
 
 /// A name for a status, as in messages: "local protection error".
-const char* to_string(Status status);
+IWARP_API const char* to_string(Status status);
 
+/// What kind of request a completion is about: kReceive, or as Opcode says. Sends with and without
+/// invalidation are both kSend, a kWriteImmediate is a kWrite.
 enum class CompletionOpcode : std::uint8_t {
   kSend,
   kWrite,
@@ -168,6 +183,7 @@ enum class CompletionOpcode : std::uint8_t {
   kRegister,
 };
 
+/// Which of the optional fields of a Completion hold; a set.
 enum class CompletionFlags : std::uint8_t {
   kNone = 0,
   kInvalidated = 1,  ///< `invalidated` names the STag that the peer's Send ended.
@@ -179,23 +195,24 @@ IWARP_FLAGS(CompletionFlags)
 
 /// A completion queue entry. If `status` is not kSuccess only wr_id, status and qp_number hold.
 struct Completion {
-  std::uint64_t wr_id = 0;
+  std::uint64_t wr_id = 0;  ///< Of the request.
+  /// QueuePair::number() of the queue pair it was posted to, or that took it from a shared queue.
   std::uint32_t qp_number = 0;
   std::uint32_t byte_length = 0;  ///< kReceive: length of the message, or of the Write right before
                                   ///< the Immediate Data; kRead: of the data.
-  Stag invalidated{};
-  std::uint64_t immediate = 0;
-  Status status = Status::kSuccess;
-  CompletionOpcode opcode = CompletionOpcode::kSend;
-  CompletionFlags flags = CompletionFlags::kNone;
+  Stag invalidated{};             ///< With CompletionFlags::kInvalidated.
+  std::uint64_t immediate = 0;    ///< With CompletionFlags::kImmediate.
+  Status status = Status::kSuccess;                   ///< How the request ended.
+  CompletionOpcode opcode = CompletionOpcode::kSend;  ///< What the request was.
+  CompletionFlags flags = CompletionFlags::kNone;     ///< What else is known.
 };
 
 /// Limits of a queue pair.
 struct QpCapacity {
-  std::uint32_t max_send_wr = 128;
-  std::uint32_t max_recv_wr = 128;
-  std::uint32_t max_send_sge = 4;
-  std::uint32_t max_recv_sge = 4;
+  std::uint32_t max_send_wr = 128;  ///< Sends under way; up to DeviceAttributes::max_qp_wr.
+  std::uint32_t max_recv_wr = 128;  ///< Likewise of receives.
+  std::uint32_t max_send_sge = 4;  ///< Elements of a send request; up to DeviceAttributes::max_sge.
+  std::uint32_t max_recv_sge = 4;  ///< Elements of a receive; likewise.
   std::uint32_t max_inline = 128;  ///< Octets.
 };
 
@@ -211,52 +228,80 @@ enum class QpState : std::uint8_t {
   kTerminate,   ///< A Terminate was sent or received.
   kError,       ///< Over; everything posted completes as flushed.
 };
-const char* to_string(QpState state);
+/// A name for a state, as in messages.
+IWARP_API const char* to_string(QpState state);
 
 /// What the device can do.
 struct DeviceAttributes {
-  std::string name;
-  std::string provider;  ///< "software" or an adapter's.
-  std::string stream;    ///< The stream device below: "kernel".
-  std::vector<std::string> offloads;
-  std::uint32_t max_qp = 0, max_cq = 0, max_mr = 0, max_pd = 0;
-  std::uint32_t max_qp_wr = 0, max_sge = 0, max_cqe = 0, max_inline = 0;
-  std::uint32_t max_ird = 0, max_ord = 0;
-  std::uint64_t max_mr_size = 0;
+  std::string name;                   ///< What Device::open() takes.
+  std::string provider;               ///< "software" or an adapter's.
+  std::string stream;                 ///< The stream device below: "kernel".
+  std::vector<std::string> offloads;  ///< What the device does instead of this host: crc, markers,
+                                      ///< segmentation, placement, full.
+  std::uint32_t max_qp = 0;           ///< Queue pairs.
+  std::uint32_t max_cq = 0;           ///< Completion queues.
+  std::uint32_t max_mr = 0;           ///< Memory regions, fast regions included.
+  std::uint32_t max_pd = 0;           ///< Protection domains.
+  std::uint32_t max_qp_wr = 0;        ///< Of QpCapacity, for sends and for receives.
+  std::uint32_t max_sge = 0;          ///< Elements of a request.
+  std::uint32_t max_cqe = 0;          ///< Completions that a queue can hold.
+  std::uint32_t max_inline = 0;       ///< Octets of SendFlags::kInline.
+  std::uint32_t max_ird = 0;         ///< Reads and atomics of the peer under way on one connection.
+  std::uint32_t max_ord = 0;         ///< The same of this side.
+  std::uint64_t max_mr_size = 0;     ///< Octets of a region.
   std::size_t max_private_data = 0;  ///< Octets, with MPA revision 2's own four taken off.
-  std::uint32_t max_mw = 0, max_srq = 0, max_srq_wr = 0;
+  std::uint32_t max_mw = 0;          ///< Memory windows.
+  std::uint32_t max_srq = 0;         ///< Shared receive queues.
+  std::uint32_t max_srq_wr = 0;      ///< Receives posted to one of them.
   bool rfc7306 = false;  ///< Atomic operations and Immediate Data. Peers need not have them: RFC
                          ///< 7306 leaves it to programs to agree; a peer without ends the stream.
 };
 
 /// What an RDMAP Terminate said (RFC 5040 §4.8).
 struct TerminateInfo {
-  std::uint8_t layer = 0, type = 0, code = 0;
+  std::uint8_t layer = 0;         ///< 0 RDMAP, 1 DDP, 2 MPA (Figure 9).
+  std::uint8_t type = 0;          ///< Error Type.
+  std::uint8_t code = 0;          ///< Error Code.
   std::vector<std::byte> header;  ///< The headers it carried, if any.
 };
 
-/// Counters of one queue pair since it connected.
+/// Counters of one queue pair since it connected. They only grow; those of one moment need not
+/// match each other while the connection is busy.
 struct QpCounters {
-  std::uint64_t sends = 0, writes = 0, reads = 0, receives = 0;
-  std::uint64_t immediates = 0, atomics = 0;
-  std::uint64_t peer_writes = 0, peer_reads = 0, peer_atomics = 0;
-  std::uint64_t octets_sent = 0, octets_received = 0;  ///< On the wire, MPA included.
-  std::uint64_t fpdus_sent = 0, fpdus_received = 0;
+  std::uint64_t sends = 0;         ///< Sends that have left.
+  std::uint64_t writes = 0;        ///< RDMA Writes that have left, those with immediate included.
+  std::uint64_t reads = 0;         ///< RDMA Reads that are done.
+  std::uint64_t receives = 0;      ///< Messages of the peer that took a receive.
+  std::uint64_t immediates = 0;    ///< Immediate Data Messages that have left.
+  std::uint64_t atomics = 0;       ///< Atomic operations that are done.
+  std::uint64_t peer_writes = 0;   ///< RDMA Writes of the peer, whole ones.
+  std::uint64_t peer_reads = 0;    ///< Read Requests of the peer.
+  std::uint64_t peer_atomics = 0;  ///< Atomic Requests of the peer.
+  std::uint64_t octets_sent = 0;   ///< On the wire, MPA included.
+  std::uint64_t octets_received = 0;  ///< Likewise.
+  std::uint64_t fpdus_sent = 0;       ///< FPDUs, and so DDP Segments, that have left.
+  std::uint64_t fpdus_received = 0;   ///< FPDUs that came whole and were right.
 };
 
 /// An event that no completion reports.
 struct AsyncEvent {
+  /// What has happened.
   enum class Kind : std::uint8_t {
-    kQpFatal,
-    kQpAccessError,
-    kQpRequestError,
-    kCqOverrun,
-    kPathLost,
-    kSrqLimitReached,  ///< Fewer receives are posted than the limit that was armed.
+    kQpFatal,  ///< A connection ended by a Terminate of either side, for a reason other than the
+               ///< next two.
+    kQpAccessError,   ///< The peer asked for memory it must not have (error type 1 of RDMAP and
+                      ///< DDP).
+    kQpRequestError,  ///< The peer sent what makes no sense (error type 2).
+    kCqOverrun,  ///< More completions than the queue holds: those are lost, and the queue takes no
+                 ///< more.
+    kPathLost,   ///< Not raised by the software provider; the Diagnosis tells of a lost network.
+    kSrqLimitReached,   ///< Fewer receives are posted than the limit that was armed.
+    kQpLastWqeReached,  ///< A queue pair that has ended takes no more from its shared receive
+                        ///< queue: what it took has completed.
   };
-  Kind kind = Kind::kQpFatal;
-  std::uint32_t number = 0;  ///< Of the QP, the CQ or the SRQ.
-  std::string message;
+  Kind kind = Kind::kQpFatal;  ///< What has happened.
+  std::uint32_t number = 0;    ///< Of the QP, the CQ or the SRQ.
+  std::string message;         ///< The same for people, with the object's number.
 };
 
 }  // namespace iwarp::verbs

@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 
+#include "iwarp/base/export.hpp"
 #include "iwarp/verbs/provider.hpp"
 
 /// The verbs objects. Handles are movable and own what they name; destroying one releases it.
@@ -18,20 +19,26 @@ using provider::ListenOptions;
 class ProtectionDomain;
 
 /// A registered memory region: the owner of its registration, not of its memory.
-class MemoryRegion {
+class IWARP_API MemoryRegion {
  public:
+  /// The first octet of the memory, which is the program's own.
   [[nodiscard]] std::byte* data() const { return memory_.data(); }
+  /// Octets.
   [[nodiscard]] std::size_t size() const { return memory_.size(); }
+  /// The key for this side's own requests; never on the wire.
   [[nodiscard]] Stag lkey() const { return core_->lkey(); }
+  /// The STag for the peer, whose rights the Access of the registration says.
   [[nodiscard]] Stag rkey() const { return core_->rkey(); }
   /// `length` octets from `offset` as a gather or scatter element. Precondition: inside the region.
   [[nodiscard]] Sge sge(std::size_t offset, std::uint32_t length) const {
     return {address(offset), length, lkey()};
   }
+  /// All of it. Precondition: below 2^32 octets.
   [[nodiscard]] Sge sge() const { return sge(0, static_cast<std::uint32_t>(memory_.size())); }
   /// The same range as the peer names it: Tagged Offsets of this device are virtual addresses,
   /// those of a zero-based region count from its first octet.
   [[nodiscard]] RemoteBuffer remote(std::size_t offset, std::uint64_t length) const;
+  /// All of it.
   [[nodiscard]] RemoteBuffer remote() const { return remote(0, memory_.size()); }
   /// A part of it for a memory window, see SendWr::bind. `window` is the STag to bind under.
   [[nodiscard]] BindWr bind_to(Stag window, std::size_t offset, std::uint64_t length,
@@ -58,8 +65,9 @@ class MemoryRegion {
 
 /// A memory window: opens a part of a region to the peer without registering anything. Bound by
 /// work requests (Opcode::kBindWindow), in the order of the send queue. It ends with its region.
-class MemoryWindow {
+class IWARP_API MemoryWindow {
  public:
+  /// What it was made as.
   [[nodiscard]] WindowType type() const { return core_->type(); }
   /// Type 1: the STag it was bound under last. Type 2: the STag it was made with; the owner chooses
   /// another low octet for each binding.
@@ -75,7 +83,7 @@ class MemoryWindow {
 
 /// Room for a registration that work requests make and end, in the order of the send queue
 /// (Opcode::kRegister, Opcode::kInvalidate, or the peer's invalidation).
-class FastRegion {
+class IWARP_API FastRegion {
  public:
   /// The STag it was made with; the owner chooses another low octet for each registration.
   [[nodiscard]] Stag stag() const { return core_->stag(); }
@@ -89,17 +97,19 @@ class FastRegion {
 using provider::SrqOptions;
 
 /// Receives for many queue pairs.
-class SharedReceiveQueue {
+class IWARP_API SharedReceiveQueue {
  public:
   /// As QueuePair::post_receive().
   Result<void, PostError> post_receive(std::span<const RecvWr> requests) {
     return core_->post_receive(requests);
   }
+  /// The same for a single one.
   Result<void, PostError> post_receive(const RecvWr& request) {
     return post_receive({&request, 1});
   }
   /// One AsyncEvent (kSrqLimitReached) when fewer than `limit` receives are posted; 0 disarms.
   Outcome<void> arm_limit(std::uint32_t limit) { return core_->arm_limit(limit); }
+  /// Its number on the device, as in AsyncEvent.
   [[nodiscard]] std::uint32_t number() const { return core_->number(); }
 
  private:
@@ -109,13 +119,22 @@ class SharedReceiveQueue {
 };
 
 /// Where work requests report their end.
-class CompletionQueue {
+class IWARP_API CompletionQueue {
  public:
   /// Takes completions, up to `into.size()`; returns how many. A poll that finds less than asked
   /// also drives the sockets of the queue's QPs, so that a polling thread needs no other thread.
   std::size_t poll(std::span<Completion> into) { return core_->poll(into); }
   /// One completion, waiting up to `timeout`; the calling thread drives the sockets meanwhile.
   std::optional<Completion> wait(std::chrono::milliseconds timeout);
+  /// For event loops, which sleep themselves in the place of wait(): readable, between begin_wait()
+  /// and end_wait(), as soon as poll() may find or move something. Not to be read or written.
+  [[nodiscard]] int wait_descriptor() { return core_->wait_descriptor(); }
+  /// The calling thread is about to sleep on wait_descriptor(): until end_wait() no other thread
+  /// drives the sockets of the queue's QPs. True if it has to poll once more before. Several
+  /// threads may wait at a time.
+  bool begin_wait() { return core_->begin_wait(); }
+  /// It sleeps no more, and polls next. Once for each begin_wait().
+  void end_wait() { core_->end_wait(); }
   /// Asks for one event at the next completion (kSolicited: the next solicited or failed one).
   /// Poll once more after arming: what came before does not raise an event.
   void arm(Arm what = Arm::kAny) { core_->arm(what); }
@@ -123,9 +142,11 @@ class CompletionQueue {
   [[nodiscard]] int event_descriptor() { return core_->event_descriptor(); }
   /// Takes one event without blocking; false when there is none.
   bool take_event() { return core_->take_event(); }
+  /// The completions it holds before it overruns, see AsyncEvent.
   [[nodiscard]] std::uint32_t capacity() const { return core_->capacity(); }
   /// Changes the capacity. Errors: EINVAL, also if more completions wait than would fit.
   Outcome<void> resize(std::uint32_t depth) { return core_->resize(depth); }
+  /// Its number on the device, as in AsyncEvent.
   [[nodiscard]] std::uint32_t number() const { return core_->number(); }
 
  private:
@@ -136,11 +157,13 @@ class CompletionQueue {
   std::shared_ptr<provider::Cq> core_;
 };
 
+/// What a queue pair is made with.
 struct QpOptions {
-  QpCapacity capacity{};
-  Signaling signaling = Signaling::kPerRequest;
-  ConnectionHandler on_event{};             ///< Besides the blocking calls; may be empty.
-  const SharedReceiveQueue* srq = nullptr;  ///< Of the same PD: receives come from there only.
+  QpCapacity capacity{};  ///< How many requests it holds, and how large ones.
+  Signaling signaling = Signaling::kPerRequest;  ///< Whether SendFlags::kSignaled counts, or all
+                                                 ///< sends complete visibly.
+  ConnectionHandler on_event{};                  ///< Besides the blocking calls; may be empty.
+  const SharedReceiveQueue* srq = nullptr;       ///< Of the same PD: receives come from there only.
   /// How long a Send or an Immediate Data Message that finds no receive may wait for one, up to 1
   /// s; meanwhile nothing behind it is read. Without one in that time, and by default at once, the
   /// stream is terminated (RFC 5041 §7.1). It is there for programs made for InfiniBand, whose
@@ -154,16 +177,24 @@ struct QpOptions {
 };
 
 /// One end of an iWARP connection.
-class QueuePair {
+class IWARP_API QueuePair {
  public:
-  /// Posts a list in order, as one batch. On failure the requests before `index` were posted.
-  Result<void, PostError> post_send(std::span<const SendWr> requests) {
-    return core_->post_send(requests);
+  /// Posts a list in order, as one batch. On failure the requests before `index` were posted,
+  /// unless it was to be all or none. Before the connection is established the answer is ENOTCONN,
+  /// and after disconnect(); after its end the requests complete as flushed.
+  Result<void, PostError> post_send(std::span<const SendWr> requests,
+                                    Posting posting = Posting::kUntilRefused) {
+    return core_->post_send(requests, posting);
   }
+  /// The same for a single one.
   Result<void, PostError> post_send(const SendWr& request) { return post_send({&request, 1}); }
+  /// Posts receives in order; they are taken in that order, one by each Send. In any state: what
+  /// the peer sends first needs one. On failure those before `index` were posted; EINVAL with a
+  /// shared receive queue.
   Result<void, PostError> post_receive(std::span<const RecvWr> requests) {
     return core_->post_receive(requests);
   }
+  /// The same for a single one.
   Result<void, PostError> post_receive(const RecvWr& request) {
     return post_receive({&request, 1});
   }
@@ -192,13 +223,19 @@ class QueuePair {
   /// completion in its queue: afterwards none of their memory is in use. False when the time is up.
   bool drain(std::chrono::milliseconds timeout);
 
+  /// Where it stands at this moment; another thread may change that at once.
   [[nodiscard]] QpState state() const { return core_->state(); }
+  /// Its number on the device, as in Completion::qp_number.
   [[nodiscard]] std::uint32_t number() const { return core_->number(); }
+  /// The limits it has.
   [[nodiscard]] QpCapacity capacity() const { return core_->capacity(); }
+  /// What has passed since it connected; zeros before.
   [[nodiscard]] QpCounters counters() const { return core_->counters(); }
+  /// The Terminate that this side has sent; none if it has not.
   [[nodiscard]] std::optional<TerminateInfo> terminate_sent() const {
     return core_->terminate_sent();
   }
+  /// The Terminate that the peer has sent; none if none came.
   [[nodiscard]] std::optional<TerminateInfo> terminate_received() const {
     return core_->terminate_received();
   }
@@ -219,15 +256,25 @@ class QueuePair {
 };
 
 /// Groups memory and queue pairs that may be used together.
-class ProtectionDomain {
+class IWARP_API ProtectionDomain {
  public:
-  /// Registers `memory`, which stays allocated while the region lives.
+  /// Registers `memory`, which stays allocated while the region lives. Errors: EINVAL for rights
+  /// that need local write without it; EFAULT where the process has no memory; ENOMEM without a
+  /// free STag.
   Outcome<MemoryRegion> register_memory(MutableBytes memory, Access access);
+  /// Makes a window that is bound to nothing. Errors: ENOMEM; ENOTSUP if the device has none.
   Outcome<MemoryWindow> alloc_window(WindowType type);
+  /// Makes a fast region that is not in force. Errors: as alloc_window().
   Outcome<FastRegion> alloc_fast_region();
+  /// Makes a shared receive queue. Errors: EINVAL beyond the limits of the device; ENOTSUP if it
+  /// has none.
   Outcome<SharedReceiveQueue> create_srq(const SrqOptions& options = {});
+  /// Makes a queue pair that is not connected; it keeps the queues and this domain alive. Errors:
+  /// EINVAL for limits above the device's, objects of another device, a `receive_wait` that is not
+  /// within 0 to 1 s.
   Outcome<QueuePair> create_qp(const CompletionQueue& send_cq, const CompletionQueue& recv_cq,
                                QpOptions options = {});
+  /// The same with one queue for both.
   Outcome<QueuePair> create_qp(const CompletionQueue& cq, QpOptions options = {}) {
     return create_qp(cq, cq, std::move(options));
   }
@@ -243,9 +290,11 @@ class ProtectionDomain {
 };
 
 /// A peer that asks to connect. Destroyed unanswered it is rejected.
-class ConnectionRequest {
+class IWARP_API ConnectionRequest {
  public:
+  /// The peer's; valid as long as this object.
   [[nodiscard]] ConstBytes private_data() const { return core_->info().private_data; }
+  /// What the peer stated; what both agree on is settled by accept().
   [[nodiscard]] const ConnectionInfo& info() const { return core_->info(); }
   /// Answers yes and waits until the connection is established.
   Outcome<ConnectionInfo> accept(QueuePair& qp, const ConnectOptions& options = {});
@@ -277,7 +326,7 @@ using RequestHandler = std::function<void(Outcome<ConnectionRequest>)>;
 
 /// The wait for such a Request. Destroyed before its end it closes the connection, and the handler
 /// is not called any more.
-class RequestWait {
+class IWARP_API RequestWait {
  private:
   friend class Device;
   explicit RequestWait(std::unique_ptr<provider::RequestWait> core) : core_(std::move(core)) {}
@@ -285,11 +334,17 @@ class RequestWait {
   std::unique_ptr<provider::RequestWait> core_;
 };
 
+/// Gets the peers that ask a Listener, on a thread of the device, which it must not block: it
+/// answers by start_accept(), reject() or start_reject_and_keep(), or passes the request on.
+using IncomingHandler = std::function<void(ConnectionRequest)>;
+
 /// Takes connections at an address.
-class Listener {
+class IWARP_API Listener {
  public:
+  /// Where it listens; port 0 was replaced by the one that the system chose.
   [[nodiscard]] Endpoint endpoint() const { return core_->endpoint(); }
-  /// The next peer that sent a valid request; none when the time is over.
+  /// The next peer that sent a valid request; none when the time is over, or if a handler gets
+  /// them.
   std::optional<ConnectionRequest> next(std::chrono::milliseconds timeout);
 
  private:
@@ -303,20 +358,29 @@ class Listener {
 };
 
 /// The names of the devices that open() takes.
-std::vector<std::string> device_names();
+IWARP_API std::vector<std::string> device_names();
 
 /// An RDMA device. Keeps running while any object made from it lives.
-class Device {
+class IWARP_API Device {
  public:
-  /// Opens a device by name; the empty name is the first of device_names().
+  /// Opens a device by name; the empty name is the first of device_names(). Errors: ENODEV.
   static Outcome<Device> open(const std::string& name = {});
   /// A device over a provider of the caller's own.
   explicit Device(std::shared_ptr<provider::Provider> provider) : core_(std::move(provider)) {}
 
+  /// What it can do; valid as long as this object.
   [[nodiscard]] const DeviceAttributes& attributes() const { return core_->attributes(); }
+  /// Makes a protection domain.
   Outcome<ProtectionDomain> alloc_pd();
+  /// Makes a completion queue for `depth` completions. Errors: EINVAL unless that is from 1 to
+  /// DeviceAttributes::max_cqe.
   Outcome<CompletionQueue> create_cq(std::uint32_t depth);
+  /// Listens at an address of this host; port 0 takes a free one. Errors: the system's, such as
+  /// EADDRINUSE, EADDRNOTAVAIL, EACCES.
   Outcome<Listener> listen(const Endpoint& at, const ListenOptions& options = {});
+  /// The same with a handler that gets each valid request.
+  Outcome<Listener> listen(const Endpoint& at, const ListenOptions& options,
+                           IncomingHandler handler);
   /// Starts MPA as the responder on a connection over which the program has spoken another protocol
   /// (RFC 5044 §7.1.3), and waits for the peer's Request. It is answered like a Listener's. Errors
   /// at once, which leave `socket` as it is: EBADF, ENOTSOCK, EPROTOTYPE (not TCP), ENOTCONN.

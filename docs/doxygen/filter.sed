@@ -1,0 +1,6 @@
+# What Doxygen need not see, as there is nothing to say about it. Lines stay where they are.
+# A comparison that is defaulted compares member by member.
+s/^.*operator(==|<=>)\(.*= default;$//
+# Who was moved from is empty.
+s/^ *([A-Za-z_]+)\(\1&&[ a-z]*\) noexcept( = default)?;$//
+s/^ *([A-Za-z_]+)& operator=\(\1&&[ a-z]*\) noexcept( = default)?;$//

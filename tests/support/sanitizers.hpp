@@ -1,0 +1,18 @@
+#pragma once
+
+namespace iwarp::test {
+
+/// What this program is compiled with. A sanitizer takes its time, and has needs of its own.
+#ifdef __SANITIZE_ADDRESS__
+inline constexpr bool kAddressSanitizer = true;
+#else
+inline constexpr bool kAddressSanitizer = false;
+#endif
+#ifdef __SANITIZE_THREAD__
+inline constexpr bool kThreadSanitizer = true;
+#else
+inline constexpr bool kThreadSanitizer = false;
+#endif
+inline constexpr bool kSanitizer = kAddressSanitizer || kThreadSanitizer;
+
+}  // namespace iwarp::test

@@ -1,0 +1,178 @@
+#include "soft/startup/connect_session.hpp"
+
+#include <utility>
+
+#include "soft/startup/close.hpp"
+#include "soft/startup/error.hpp"
+#include "soft/startup/options.hpp"
+#include "soft/startup/terminate.hpp"
+
+namespace iwarp::verbs::soft {
+namespace {
+
+constexpr std::chrono::milliseconds kRefusedPause{20};
+
+template <typename... F>
+struct Overloaded : F... {
+  using F::operator()...;
+};
+template <typename... F>
+Overloaded(F...) -> Overloaded<F...>;
+
+}  // namespace
+
+ConnectSession::ConnectSession(tcp_offload::Device& device, const Endpoint& to,
+                               ConnectOptions options, mpa::Initiator initiator,
+                               StartupHandler handler, StreamingConnection adopted)
+    : device_(device),
+      to_(to),
+      options_(std::move(options)),
+      already_read_(std::move(adopted.already_read)),
+      handler_(std::move(handler)),
+      connection_(std::move(adopted.connection)) {
+  exchange_.emplace(std::move(initiator));
+}
+
+void ConnectSession::start() {
+  if (phase_.load() != Phase::kRunning) return;
+  timer_ = device_.make_timer();
+  timer_->async_wait(bounded(options_.timeout), [this](std::error_code error) {
+    if (!error) on_timeout();
+  });
+  refused_until_ = device_.now() + options_.retry_refused;
+  if (connection_ == nullptr) return connect();
+  exchange();
+}
+
+bool ConnectSession::cancel() {
+  Phase running = Phase::kRunning;
+  return phase_.compare_exchange_strong(running, Phase::kCancelled);
+}
+
+void ConnectSession::release() {
+  attempt_.reset();
+  connection_.reset();
+  timer_.reset();
+  pause_.reset();
+  already_read_ = std::vector<std::byte>();  // the owner keeps this as long as the queue pair
+  handler_ = nullptr;
+}
+
+void ConnectSession::connect() {
+  const bool any = options_.from.address().is_unspecified();
+  const Endpoint from = any ? Endpoint(to_.protocol(), options_.from.port()) : options_.from;
+  attempt_ = device_.async_connect_from(
+      from, to_,
+      [this](std::error_code error, std::unique_ptr<tcp_offload::Connection> connection) {
+        on_connected(error, std::move(connection));
+      });
+}
+
+void ConnectSession::on_connected(std::error_code error,
+                                  std::unique_ptr<tcp_offload::Connection> connection) {
+  if (error == std::errc::connection_refused && may_try_again()) {
+    pause_ = device_.make_timer();
+    pause_->async_wait(kRefusedPause, [this](std::error_code stopped) {
+      if (!stopped) connect();
+    });
+    return;
+  }
+  if (error) return finish(stream_error(what_failed("connecting to "), error));
+  connection_ = std::move(connection);
+  exchange();
+}
+
+bool ConnectSession::may_try_again() const { return device_.now() < refused_until_; }
+
+void ConnectSession::exchange() {
+  exchange_->start(*connection_, already_read_, [this] { judge(); });
+}
+
+void ConnectSession::on_timeout() {
+  const bool connected = connection_ != nullptr;
+  const std::string time = std::to_string(options_.timeout.count()) + " ms";
+  finish(Error{std::make_error_code(std::errc::timed_out),
+               what_failed(connected ? "the MPA start-up with " : "connecting to ") +
+                   (connected ? ": no whole MPA reply within " : ": no TCP connection within ") +
+                   time});
+}
+
+void ConnectSession::judge() {
+  std::visit(Overloaded{[](const mpa::Pending&) {},
+                        [this](const mpa::Accepted& accepted) { succeed(accepted); },
+                        [this](const mpa::Rejected& rejected) { reject(rejected); },
+                        [this](const mpa::Failed& failed) { fail(failed); }},
+             exchange_->outcome());
+}
+
+void ConnectSession::succeed(const mpa::Accepted& accepted) {
+  RdmaMode mode;
+  mode.role = Role::kInitiator;
+  mode.agreed = accepted.agreed;
+  mode.rtr = accepted.rtr;
+  mode.info = info_of(accepted.agreed, accepted.private_data);
+  mode.info.rfc7306 = options_.rfc7306;
+  mode.info.local = connection_->local();
+  mode.info.remote = connection_->remote();
+  mode.already_read = exchange_->behind_reply().size();
+  mode.stream = connection_->hand_over(exchange_->behind_reply());
+  if (mode.stream != nullptr) return finish(std::move(mode));
+  exchange_->on_local_error();  // the peer is told if it can be (RFC 6581 §9.3)
+  judge();
+}
+
+void ConnectSession::reject(const mpa::Rejected& rejected) {
+  StartupRejected result;
+  result.private_data.assign(rejected.private_data.begin(), rejected.private_data.end());
+  if (rejected.peer) {
+    result.ird = value_if_stated(rejected.peer->ird);
+    result.ord = value_if_stated(rejected.peer->ord);
+  }
+  if (options_.after_rejection == AfterRejection::kGiveBack) {
+    const ConstBytes behind = exchange_->behind_reply();
+    result.kept = {std::move(connection_), {behind.begin(), behind.end()}};
+  }
+  finish(std::move(result));
+}
+
+void ConnectSession::fail(const mpa::Failed& failed) {
+  if (failed.fallback == mpa::Fallback::kPermitted) return fall_back();
+  const std::string what = what_failed("the MPA start-up with ");
+  Error error = failed.error == mpa::Error::kConnectionLost ? stream_error(what, exchange_->lost())
+                                                            : mpa_error(what, failed.error);
+  if (failed.terminate) return send_terminate(*failed.terminate, std::move(error));
+  finish(std::move(error));
+}
+
+// RFC 6581 §10. The timer runs on.
+void ConnectSession::fall_back() {
+  fell_back_ = true;
+  connection_.reset();
+  const auto again = mpa::revision_1_fallback(initiator_options(options_).value());
+  exchange_.emplace(mpa::Initiator::create(again).value());
+  connect();
+}
+
+void ConnectSession::send_terminate(const mpa::TerminateOrder& order, Error error) {
+  terminate_ = terminate_fpdu(order);
+  connection_->async_write(
+      terminate_, [this, why = std::move(error)](std::error_code write_error, std::size_t) mutable {
+        if (!write_error) close_gently(device_, std::move(connection_));
+        finish(std::move(why));
+      });
+}
+
+void ConnectSession::finish(StartupResult result) {
+  const auto self = shared_from_this();
+  const StartupHandler handler = std::move(handler_);
+  release();  // before the phase changes: from then on this may be destroyed on any thread
+  Phase running = Phase::kRunning;
+  if (phase_.compare_exchange_strong(running, Phase::kReported)) handler(std::move(result));
+}
+
+std::string ConnectSession::what_failed(const char* doing) const {
+  return doing + to_text(to_) + (fell_back_ ? " with MPA revision 1, after revision 2," : "") +
+         " failed";
+}
+
+}  // namespace iwarp::verbs::soft

@@ -1,0 +1,73 @@
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <system_error>
+#include <vector>
+
+#include "iwarp/mpa/initiator.hpp"
+#include "iwarp/tcp_offload/device.hpp"
+#include "iwarp/verbs/connection.hpp"
+#include "soft/startup/request_exchange.hpp"
+#include "soft/startup/startup.hpp"
+#include "soft/startup/streaming_connection.hpp"
+
+namespace iwarp::verbs::soft {
+
+/// The initiator's side of one start-up, from the TCP connection, made here or adopted, to its
+/// hand-over. Belongs to the executor, apart from cancel(). Its owner keeps it until the handler
+/// was called, or release() was: the operations under way refer to it and do not own it.
+class ConnectSession : public std::enable_shared_from_this<ConnectSession> {
+ public:
+  /// `initiator` was made from `options`. Without a connection in `adopted` one is made; with one
+  /// `to` is its peer, and `options` forbid to fall back.
+  ConnectSession(tcp_offload::Device& device, const Endpoint& to, ConnectOptions options,
+                 mpa::Initiator initiator, StartupHandler handler,
+                 StreamingConnection adopted = {});
+
+  /// Begins, unless it was cancelled before.
+  void start();
+  /// Makes sure that the handler will not be called; any thread. True if it has done so: then
+  /// release() is to follow. False if the handler is called, or cancel() was.
+  bool cancel();
+  /// Closes the connection and frees everything.
+  void release();
+
+ private:
+  enum class Phase { kRunning, kCancelled, kReported };
+
+  void connect();
+  [[nodiscard]] bool may_try_again() const;
+  void on_connected(std::error_code error, std::unique_ptr<tcp_offload::Connection> connection);
+  void exchange();
+  void on_timeout();
+  void judge();
+  void succeed(const mpa::Accepted& accepted);
+  void reject(const mpa::Rejected& rejected);
+  void fail(const mpa::Failed& failed);
+  void fall_back();
+  void send_terminate(const mpa::TerminateOrder& order, Error error);
+  void finish(StartupResult result);
+  [[nodiscard]] std::string what_failed(const char* doing) const;
+
+  tcp_offload::Device& device_;
+  const Endpoint to_;
+  const ConnectOptions options_;
+  std::vector<std::byte> already_read_;
+  std::optional<RequestExchange> exchange_;
+  StartupHandler handler_;
+  std::atomic<Phase> phase_{Phase::kRunning};
+
+  std::vector<std::byte> terminate_;
+  bool fell_back_ = false;
+  tcp_offload::Device::Clock::time_point refused_until_;
+
+  // Last: what goes on in the memory above ends first.
+  std::unique_ptr<tcp_offload::ConnectAttempt> attempt_;
+  std::unique_ptr<tcp_offload::Connection> connection_;
+  std::unique_ptr<tcp_offload::Timer> timer_, pause_;
+};
+
+}  // namespace iwarp::verbs::soft

@@ -1,0 +1,57 @@
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <memory>
+#include <thread>
+#include <unordered_map>
+
+#include "iwarp/tcp_offload/device.hpp"
+#include "iwarp/verbs/provider.hpp"
+#include "soft/startup/responder_session.hpp"
+#include "soft/startup/startup.hpp"
+
+namespace iwarp::verbs::soft {
+
+/// Accepts TCP connections and owns them until their Request is there. Belongs to the executor from
+/// start() on.
+class ListenerCore final : public RequestSink, public std::enable_shared_from_this<ListenerCore> {
+ public:
+  ListenerCore(std::shared_ptr<tcp_offload::Device> device,
+               std::unique_ptr<tcp_offload::Acceptor> acceptor,
+               const provider::ListenOptions& options, provider::IncomingHandler handler,
+               AsResponder as_responder);
+
+  /// Begins, unless it has been taken back.
+  void start();
+  /// True if start() has not run and will have no effect: then this still is the caller's, on any
+  /// thread, and is to be closed by it.
+  [[nodiscard]] bool take_back() { return !taken_.exchange(true); }
+  /// Stops listening and closes the connections without a Request. Nothing is called afterwards.
+  void close();
+  /// Whether the calling thread is the executor's, as far as it has been seen; any thread.
+  [[nodiscard]] bool is_executor() const { return executor_ == std::this_thread::get_id(); }
+
+  void on_request(ResponderSession& session) override;
+  void on_no_request(ResponderSession& session) override;
+
+ private:
+  enum class Accepting { kIdle, kPending };
+
+  void accept_next();
+  void on_accept(std::error_code error, std::unique_ptr<tcp_offload::Connection> connection);
+  std::shared_ptr<ResponderSession> forget(ResponderSession& session);
+
+  std::shared_ptr<tcp_offload::Device> device_;  // null once closed
+  const provider::ListenOptions options_;
+  const provider::IncomingHandler handler_;
+  const AsResponder as_responder_;
+  std::atomic<bool> taken_{false};  // by the executor, or back
+  std::atomic<std::thread::id> executor_{};
+  Accepting accepting_ = Accepting::kIdle;
+  std::unique_ptr<tcp_offload::Acceptor> acceptor_;
+  std::unique_ptr<tcp_offload::Timer> pause_;
+  std::unordered_map<ResponderSession*, std::shared_ptr<ResponderSession>> half_open_;
+};
+
+}  // namespace iwarp::verbs::soft

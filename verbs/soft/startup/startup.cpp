@@ -1,0 +1,75 @@
+#include "soft/startup/startup.hpp"
+
+#include <future>
+#include <utility>
+
+#include "soft/startup/connect_session.hpp"
+#include "soft/startup/error.hpp"
+#include "soft/startup/listener.hpp"
+#include "soft/startup/options.hpp"
+#include "soft/startup/session_startup.hpp"
+
+namespace iwarp::verbs::soft {
+namespace {
+
+/// How long the destruction of a listener waits for the executor.
+constexpr std::chrono::seconds kCloseWait{1};
+
+class SoftListener final : public provider::Listener {
+ public:
+  SoftListener(std::shared_ptr<tcp_offload::Device> device, std::shared_ptr<ListenerCore> core,
+               const Endpoint& at)
+      : device_(std::move(device)), core_(std::move(core)), endpoint_(at) {}
+  ~SoftListener() override;
+
+  [[nodiscard]] Endpoint endpoint() const override { return endpoint_; }
+
+ private:
+  const std::shared_ptr<tcp_offload::Device> device_;
+  std::shared_ptr<ListenerCore> core_;
+  const Endpoint endpoint_;
+};
+
+SoftListener::~SoftListener() {
+  if (core_->take_back() || core_->is_executor()) {
+    core_->close();
+    return;
+  }
+  std::promise<void> closed;
+  const auto done = closed.get_future();
+  device_->post([core = std::move(core_), promise = std::move(closed)]() mutable {
+    core->close();
+    core.reset();
+    promise.set_value();
+  });
+  done.wait_for(kCloseWait);
+}
+
+}  // namespace
+
+Outcome<std::unique_ptr<Startup>> start_connect(tcp_offload::Device& device, const Endpoint& to,
+                                                const ConnectOptions& options,
+                                                StartupHandler handler) {
+  auto initiator = make_initiator(options);
+  if (!initiator) return failure(initiator.error());
+  return begin_session(device, std::make_shared<ConnectSession>(
+                                   device, to, options, std::move(*initiator), std::move(handler)));
+}
+
+Outcome<std::shared_ptr<provider::Listener>> start_listen(
+    std::shared_ptr<tcp_offload::Device> device, const Endpoint& at,
+    const provider::ListenOptions& options, provider::IncomingHandler handler,
+    AsResponder as_responder) {
+  auto acceptor = device->listen(at, options.backlog);
+  if (!acceptor) {
+    return failure(stream_error("listening on " + to_text(at) + " failed", acceptor.error()));
+  }
+  const Endpoint bound = (*acceptor)->local_endpoint();
+  auto core = std::make_shared<ListenerCore>(device, std::move(*acceptor), options,
+                                             std::move(handler), std::move(as_responder));
+  device->post([core] { core->start(); });
+  return std::shared_ptr<provider::Listener>(
+      std::make_shared<SoftListener>(std::move(device), std::move(core), bound));
+}
+
+}  // namespace iwarp::verbs::soft
