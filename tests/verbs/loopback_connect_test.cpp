@@ -130,6 +130,14 @@ TEST_F(Connect, PeerThatAnswersNothingIsGivenUpInTime) {
   EXPECT_EQ(connected.error().code, std::errc::timed_out);
 }
 
+TEST_F(Connect, WhoConnectsPostsOnlyOnceConnected) {
+  ASSERT_TRUE(client_qp.start_connect(listener.endpoint()));
+  EXPECT_EQ(client_qp.state(), QpState::kConnecting);
+  const auto posted = client_qp.post_send(SendWr{});
+  ASSERT_FALSE(posted);
+  EXPECT_EQ(posted.error().code, std::errc::not_connected);
+}
+
 TEST_F(Connect, RequestThatNobodyAnswersIsGivenUpInTime) {
   ConnectOptions options;
   options.timeout = 100ms;

@@ -121,7 +121,8 @@ class SimEnd {
   SimEnd(tcp_offload::SimNetwork& net, const EndOptions& options, std::uint32_t number);
   ~SimEnd();
 
-  /// Puts the queue pair onto a connection, as the end of a start-up does.
+  /// Puts the queue pair onto a connection, as the end of a start-up does; begins that, too, if the
+  /// test has not.
   void enter(std::unique_ptr<tcp_offload::Stream> stream, soft::Role role,
              const mpa::Agreed& agreed, mpa::Rtr rtr);
   /// Another queue pair of the same PD, CQs and SRQ.

@@ -35,11 +35,17 @@ TEST_F(Unconnected, IdleQueuePairRefusesRequestsAndTakesReceives) {
   EXPECT_TRUE(end.sent.empty() && end.received.empty());
 }
 
-TEST_F(Unconnected, ConnectingQueuePairRefusesRequests) {
+TEST_F(Unconnected, AcceptedQueuePairTakesRequestsAndFlushesThemIfTheStartUpFails) {
   ASSERT_TRUE(end.qp->begin_startup());
   EXPECT_EQ(end.qp->state(), QpState::kConnecting);
   EXPECT_FALSE(end.qp->begin_startup());
-  EXPECT_EQ(try_post(end, send_of(1, {})), std::errc::not_connected);
+  EXPECT_EQ(try_post(end, send_of(1, {})), std::errc{});
+  EXPECT_EQ(try_post(end, read_of(2, {}, Stag{1}, 0)), std::errc{});
+  end.turn();
+  EXPECT_TRUE(end.sent.empty());
+  end.qp->finish_startup(Error{std::make_error_code(std::errc::timed_out), "too late"});
+  end.turn();
+  EXPECT_EQ(statuses(end.sent), (Statuses{Status::kFlushed, Status::kFlushed}));
 }
 
 TEST_F(Unconnected, FailedStartUpFlushesReceivesAndReportsOnce) {
@@ -92,6 +98,76 @@ TEST_F(Unconnected, ConnectionThatComesAfterAnAbortIsDropped) {
   EXPECT_EQ(streams.acceptor->receive(room).status, tcp_offload::IoStatus::kEndOfStream);
   EXPECT_EQ(end.qp->state(), QpState::kError);
   EXPECT_EQ(end.count(ConnectionEvent::Kind::kEstablished), 0U);
+}
+
+// ---- Posted between accepting and the connection ----
+
+class Accepted : public testing::Test {
+ protected:
+  Accepted() { EXPECT_TRUE(server.qp->begin_startup()); }
+  void connect(const PairOptions& options = {}) {
+    auto streams = network.net.make_stream_pair();
+    server.enter(std::move(streams.acceptor), soft::Role::kResponder,
+                 agreed_by(options, soft::Role::kResponder), mpa::Rtr::kNone);
+    client.enter(std::move(streams.connector), soft::Role::kInitiator,
+                 agreed_by(options, soft::Role::kInitiator), options.rtr);
+  }
+  bool run_until(const std::function<bool()>& condition) {
+    return network.run_until([this] { client.turn(), server.turn(); }, condition, 10s);
+  }
+
+  TickingNetwork network{1, {}};
+  SimEnd client{network.net, {}, 1};
+  SimEnd server{network.net, without_rfc7306(), 2};
+
+ private:
+  static EndOptions without_rfc7306() {
+    EndOptions options;
+    options.rfc7306 = false;
+    return options;
+  }
+};
+
+TEST_F(Accepted, RequestsGoOutInOrderOnceTheConnectionIsThere) {
+  Region& inbox = client.region(64, Access::kLocalWrite);
+  const Sge to = inbox.sge();
+  for (std::uint64_t i = 0; i < 3; ++i) post(client, RecvWr{i, {&to, 1}});
+  post(server, send_of(1, {}));
+  post(server, send_of(2, {}));
+  connect();
+  post(server, send_of(3, {}));
+  ASSERT_TRUE(run_until([this] { return client.received.size() == 3; }));
+  EXPECT_EQ(ids(server.sent), (std::vector<std::uint64_t>{1, 2, 3}));
+  EXPECT_EQ(statuses(server.sent), Statuses(3, Status::kSuccess));
+  EXPECT_EQ(ids(client.received), (std::vector<std::uint64_t>{0, 1, 2}));
+}
+
+TEST_F(Accepted, ReadThatTheConnectionDoesNotAllowEndsIt) {
+  Region& sink = server.region(64, Access::kLocalWrite);
+  const Sge to = sink.sge();
+  post(server, send_of(1, {}));
+  post(server, read_of(2, {&to, 1}, Stag{1}, 0));
+  post(server, send_of(3, {}));
+  post(client, RecvWr{1, {}});
+  PairOptions options;
+  options.server_depths.ord = 0;
+  connect(options);
+  ASSERT_TRUE(run_until([this] { return server.closed() && client.closed(); }));
+  EXPECT_EQ(statuses(server.sent),
+            (Statuses{Status::kSuccess, Status::kRemoteInvalidRequest, Status::kFlushed}));
+  EXPECT_EQ(statuses(client.received), Statuses{Status::kSuccess});
+  EXPECT_TRUE(server.qp->terminate_sent());
+}
+
+TEST_F(Accepted, AtomicThatWasNotAgreedOnEndsTheConnection) {
+  Region& word = server.region(8, Access::kLocalWrite);
+  const Sge to = word.sge();
+  SendWr add{.wr_id = 1, .opcode = Opcode::kFetchAdd, .sges = {&to, 1}};
+  EXPECT_EQ(try_post(server, add), std::errc{});
+  connect();
+  EXPECT_EQ(try_post(server, add), std::errc::not_supported);
+  ASSERT_TRUE(run_until([this] { return !server.sent.empty(); }));
+  EXPECT_EQ(statuses(server.sent), Statuses{Status::kRemoteInvalidRequest});
 }
 
 // ---- Limits of a post ----

@@ -41,8 +41,13 @@ struct SoftQp::Link {
   rdmap::Transmitter transmitter;
   std::size_t unsent_from = 0;
   std::uint64_t accepted = 0;  // octets that the stream has taken
+  /// The first request that was posted too early to be refused for what the peers have agreed on.
+  std::optional<std::uint32_t> unagreed;
   Counter octets_sent, fpdus_sent, sends, writes, reads_done, immediates, atomics;
 
+  /// Whether both peers have agreed to such an operation: EINVAL for what awaits a response with an
+  /// ORD of 0, ENOTSUP for RFC 7306's where it has not been agreed on.
+  [[nodiscard]] std::errc check_agreed(rdmap::Operation operation) const;
   /// Whether what has just come in is the peer's RTR indication: no operation of its program.
   [[nodiscard]] bool at_rtr() const;
   [[nodiscard]] std::size_t unsent_size() const { return unsent.size() - unsent_from; }

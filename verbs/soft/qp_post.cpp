@@ -43,10 +43,6 @@ bool is_local(Opcode opcode) { return opcode >= Opcode::kBindWindow; }
 
 bool is_atomic(Opcode opcode) { return opcode == Opcode::kFetchAdd || opcode == Opcode::kCmpSwap; }
 
-bool is_rfc7306(Opcode opcode) {
-  return is_atomic(opcode) || opcode == Opcode::kImmediate || opcode == Opcode::kWriteImmediate;
-}
-
 // Whether the lists of a request make sense for what it does.
 bool is_well_formed(const SendWr& request, std::uint64_t length) {
   switch (request.opcode) {
@@ -91,11 +87,14 @@ std::errc SoftQp::check(const SendWr& request) const {
     if (!may_be_inline(request.opcode) || length > init_.capacity.max_inline) return kMalformed;
   }
   // RFC 5041 §6.2.1: who has asked for a graceful end submits nothing more.
-  const bool early = stream_state() == rdmap::StreamState::kIdle && !init_.connectionless;
+  const bool early = stream_state() == rdmap::StreamState::kIdle && !takes_early_posts();
   if (early || ending_.load()) {
     return std::errc::not_connected;
   }
-  if (const std::errc refused = check_agreed(request); refused != std::errc{}) return refused;
+  if (const Link* link = link_.load()) {
+    const std::errc refused = link->check_agreed(operation_of(request));
+    if (refused != std::errc{}) return refused;
+  }
   return send_queue_.full() ? std::errc::not_enough_memory : std::errc{};
 }
 
@@ -113,13 +112,21 @@ std::optional<PostError> SoftQp::check_all(std::span<const SendWr> requests) con
 }
 
 // What the connection does not allow. With an ORD of 0 a Read would wait for ever.
-std::errc SoftQp::check_agreed(const SendWr& request) const {
-  const Link* link = link_.load();
-  if (link == nullptr) return {};
-  const bool awaits = request.opcode == Opcode::kRead || is_atomic(request.opcode);
-  if (awaits && link->mode.agreed.depths.ord == 0) return std::errc::invalid_argument;
-  if (is_rfc7306(request.opcode) && !link->mode.info.rfc7306) return std::errc::not_supported;
-  return {};
+std::errc SoftQp::Link::check_agreed(rdmap::Operation operation) const {
+  const bool rfc7306 = rdmap::is_atomic(operation) || rdmap::carries_immediate(operation);
+  if (rdmap::awaits_response(operation) && mode.agreed.depths.ord == 0) {
+    return std::errc::invalid_argument;
+  }
+  return rfc7306 && !mode.info.rfc7306 ? std::errc::not_supported : std::errc{};
+}
+
+// From here on each post is checked against what was agreed; those before it are checked here.
+void SoftQp::publish(Link& link) {
+  const std::lock_guard lock(post_send_lock_);
+  for (std::uint32_t at = send_queue_.head(); at != send_queue_.tail() && !link.unagreed; ++at) {
+    if (link.check_agreed(send_queue_.at(at).operation) != std::errc{}) link.unagreed = at;
+  }
+  link_.store(&link);
 }
 
 void SoftQp::append(const SendWr& request) {

@@ -6,8 +6,17 @@ namespace iwarp::verbs::soft {
 using rdmap::StreamEvent;
 using rdmap::StreamState;
 
-bool SoftQp::begin_startup() {
+bool SoftQp::claim_startup() {
   return stream_state() == StreamState::kIdle && !connecting_.exchange(true);
+}
+
+// Programs that have accepted post without waiting to be told that the connection is there: the
+// verbs take an accepted queue pair for one that works. What they post goes out once the peer has
+// sent its first FPDU (RFC 5044 §7.1.2), or is flushed.
+bool SoftQp::begin_startup() {
+  if (!claim_startup()) return false;
+  accepted_.store(true);
+  return true;
 }
 
 Outcome<void> SoftQp::connect(const Endpoint& to, const ConnectOptions& options) {
@@ -24,7 +33,7 @@ Outcome<void> SoftQp::adopt(StreamingSocket& socket, const ConnectOptions& optio
 
 Outcome<void> SoftQp::start_up(const StartInitiator& start) {
   if (init_.device == nullptr) return fail(std::errc::operation_not_supported, "no device");
-  if (!begin_startup()) {
+  if (!claim_startup()) {
     return fail(std::errc::already_connected,
                 "queue pair " + std::to_string(number()) + " is not idle");
   }
@@ -97,7 +106,7 @@ void SoftQp::enter_rdma_mode(RdmaMode mode) {
     // Given up meanwhile: the stream goes with the link.
     if (!connecting_.exchange(false) || step.next == stream_state()) return;
     owned_link_ = std::move(link);
-    link_.store(owned_link_.get());
+    publish(*owned_link_);
     stream_state_.store(step.next);
   }
   if (waits) {

@@ -174,6 +174,11 @@ bool SoftQp::plan_segment(std::size_t mulpdu) {
     return false;
   }
   const auto before = link.transmitter.cursor();
+  if (before.request == link.unagreed && !link.transmitter.terminating()) {
+    bad_request_ = {before.request, Status::kRemoteInvalidRequest,
+                    "a request was posted before the connection, which does not allow it"};
+    return false;
+  }
   const auto segment = link.transmitter.next(mulpdu);
   if (!segment) return false;
   Payload payload;

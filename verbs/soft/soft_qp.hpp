@@ -143,6 +143,7 @@ class SoftQp final : public provider::Qp,
   // soft_qp.cpp: life and state.
   using StartInitiator = std::function<Outcome<std::unique_ptr<Startup>>(StartupHandler)>;
   Outcome<void> start_up(const StartInitiator& start);
+  bool claim_startup();
   void reject_startup(StartupRejected rejected);
   void enter_rdma_mode(RdmaMode mode);
   bool fail_startup(const Error& error);
@@ -169,7 +170,9 @@ class SoftQp final : public provider::Qp,
 
   // qp_post.cpp.
   [[nodiscard]] std::errc check(const SendWr& request) const;
-  [[nodiscard]] std::errc check_agreed(const SendWr& request) const;
+  /// Whether requests may be posted before there is a connection.
+  [[nodiscard]] bool takes_early_posts() const { return init_.connectionless || accepted_.load(); }
+  void publish(Link& link);
   [[nodiscard]] std::optional<PostError> check_all(std::span<const SendWr> requests) const;
   void append(const SendWr& request);
   [[nodiscard]] bool may_defer(std::size_t octets);
@@ -238,7 +241,8 @@ class SoftQp final : public provider::Qp,
   std::atomic<Link*> link_{nullptr};
   std::atomic<rdmap::StreamState> stream_state_{rdmap::StreamState::kIdle};
   std::atomic<bool> connecting_{false};
-  std::unique_ptr<Startup> startup_;  // guarded by state_mutex_
+  std::atomic<bool> accepted_{false};  // the program has said yes to a peer
+  std::unique_ptr<Startup> startup_;   // guarded by state_mutex_
   mutable std::mutex state_mutex_;
   Diagnosis diagnosis_;  // why it ended; guarded by state_mutex_
   std::optional<TerminateInfo> terminate_sent_, terminate_received_;  // likewise

@@ -182,6 +182,10 @@ class IWARP_API QueuePair {
   /// Posts a list in order, as one batch. On failure the requests before `index` were posted,
   /// unless it was to be all or none. Before the connection is established the answer is ENOTCONN,
   /// and after disconnect(); after its end the requests complete as flushed.
+  ///
+  /// Who has accepted need not wait: from accept() on requests are taken, and leave once the peer
+  /// has sent its first FPDU (RFC 5044 §7.1.2). One of them that turns out not to be allowed, for
+  /// an ORD of 0 or want of RFC 7306, ends the connection: Status::kRemoteInvalidRequest.
   Result<void, PostError> post_send(std::span<const SendWr> requests,
                                     Posting posting = Posting::kUntilRefused) {
     return core_->post_send(requests, posting);
