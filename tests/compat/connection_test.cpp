@@ -56,43 +56,6 @@ TEST(Waiting, ThreadThatWaitsCanBeCancelled) {
   ibv_ack_cq_events(cq, 1);
 }
 
-// perftest does so: the other side has told it by other means that the connection is there.
-TEST(Accepting, ProgramPostsWithoutWaitingForTheEvent) {
-  rdma_event_channel* const channel =
-      must(rdma_create_event_channel(), "rdma_create_event_channel");
-  rdma_cm_id* listener = nullptr;
-  sockaddr_in at = loopback();
-  must(rdma_create_id(channel, &listener, nullptr, RDMA_PS_TCP), "rdma_create_id");
-  must(rdma_bind_addr(listener, plain(at)), "rdma_bind_addr");
-  must(rdma_listen(listener, 1), "rdma_listen");
-  at.sin_port = rdma_get_src_port(listener);
-  {
-    End client, server;
-    must(rdma_create_id(nullptr, &client.id, nullptr, RDMA_PS_TCP), "rdma_create_id");
-    must(rdma_resolve_addr(client.id, nullptr, plain(at), 2000), "rdma_resolve_addr");
-    must(rdma_resolve_route(client.id, 2000), "rdma_resolve_route");
-    client.make_qp();
-    ASSERT_EQ(client.post_receive(1), 0);
-    std::thread connector([&] { must(rdma_connect(client.id, nullptr), "rdma_connect"); });
-    rdma_cm_event* event = nullptr;
-    must(rdma_get_cm_event(channel, &event), "rdma_get_cm_event");
-    ASSERT_EQ(event->event, RDMA_CM_EVENT_CONNECT_REQUEST);
-    server.id = event->id;
-    rdma_ack_cm_event(event);
-    server.make_qp();
-    EXPECT_EQ(rdma_accept(server.id, nullptr), 0);
-    EXPECT_EQ(server.post_send(2, server.sge()), 0);
-    connector.join();
-    EXPECT_EQ(completion_of(client.id->recv_cq).status, IBV_WC_SUCCESS);
-    EXPECT_EQ(completion_of(server.id->send_cq).status, IBV_WC_SUCCESS);
-    must(rdma_get_cm_event(channel, &event), "rdma_get_cm_event");
-    EXPECT_EQ(event->event, RDMA_CM_EVENT_ESTABLISHED);
-    rdma_ack_cm_event(event);
-  }
-  rdma_destroy_id(listener);
-  rdma_destroy_event_channel(channel);
-}
-
 TEST(Waiting, EndsWithTheEventOfAnEnd) {
   Pair pair;
   must(rdma_disconnect(pair.client.id), "rdma_disconnect");
