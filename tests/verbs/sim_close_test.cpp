@@ -290,6 +290,48 @@ TEST(SimClose, ResetByThePeerFlushesEverythingOnce) {
   expect_broken(pair.end, "connection lost");
 }
 
+// The peer has said its last word and gone; this end learns it as it sends (rstream's two ends do
+// so: the one that finishes last still returns credits).
+class GoneWhileSending : public testing::Test {
+ protected:
+  void send_into_a_reset(const Ulpdu& last_word) {
+    pair.run_for(1ms);
+    look_at_what_comes(false);
+    pair.peer.send(last_word);
+    pair.run_for(1ms);
+    pair.peer.reset();
+    pair.run_for(1ms);
+    post(pair.end, send_of(9, {}));
+    pair.run_for(1ms);
+    ASSERT_FALSE(pair.end.closed()) << "nobody has looked at what came";
+    look_at_what_comes(true);
+    ASSERT_TRUE(pair.run_until([this] { return pair.end.closed(); }, 1s));
+    pair.turn();
+    EXPECT_EQ(statuses(pair.end.sent), std::vector{Status::kFlushed});
+  }
+  RawPair pair;
+
+ private:
+  void look_at_what_comes(bool looks) {
+    pair.end.host->deaf = !looks;
+    pair.end.collects = looks;  // who polls looks, too
+  }
+};
+
+TEST_F(GoneWhileSending, WhatArrivedBeforeIsDelivered) {
+  post(pair.end, RecvWr{1, {}});
+  post(pair.end, RecvWr{2, {}});
+  send_into_a_reset(segment(untagged(rdmap::Opcode::kSend, 1)));
+  EXPECT_EQ(ids(pair.end.received), (std::vector<std::uint64_t>{1, 2}));
+  EXPECT_EQ(statuses(pair.end.received), (std::vector{Status::kSuccess, Status::kFlushed}));
+  expect_broken(pair.end, "connection lost");
+}
+
+TEST_F(GoneWhileSending, FaultInWhatArrivedBeforeEndsItAtOnce) {
+  send_into_a_reset(segment(untagged(rdmap::Opcode::kSend, 1)));  // no receive is posted
+  expect_broken(pair.end, "no receive buffer");
+}
+
 TEST(SimClose, NoRoomForHalfFpdusStopsReadingUntilThereIsSome) {
   RawPair pair;
   Region& inbox = pair.end.region(4000, Access::kLocalWrite);

@@ -90,6 +90,7 @@ std::shared_ptr<soft::SoftQp> SimEnd::make_qp(const EndOptions& options, std::ui
   init.signaling = options.signaling;
   init.on_event = [this](const ConnectionEvent& event) { events.push_back(event); };
   init.number = number;
+  init.connectionless = options.connectionless;
   init.timeouts = options.timeouts;
   init.receive_wait = options.receive_wait;
   return std::make_shared<soft::SoftQp>(std::move(init));

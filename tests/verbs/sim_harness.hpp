@@ -112,6 +112,7 @@ struct EndOptions {
   std::chrono::milliseconds receive_wait{0};
   std::optional<provider::SrqOptions> srq{};
   bool rfc7306 = true;
+  bool connectionless = false;
   std::uint64_t secret = 1;  ///< STags depend on it.
 };
 

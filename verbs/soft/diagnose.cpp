@@ -44,6 +44,10 @@ Diagnosis graceful_end(EndedBy by, EndLayer layer, std::string sentence) {
   return {by, layer, true, std::nullopt, std::move(sentence), {}};
 }
 
+Diagnosis connection_lost(const std::error_code& error) {
+  return abortive_end(EndedBy::kNetwork, EndLayer::kTcp, "connection lost: " + error.message());
+}
+
 Diagnosis fault_found_here(const rdmap::Terminate& message, std::string sentence) {
   return of_terminate(EndedBy::kStack, message, std::move(sentence));
 }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <system_error>
 
 #include "iwarp/rdmap/terminate.hpp"
 #include "iwarp/verbs/connection.hpp"
@@ -12,6 +13,8 @@ namespace iwarp::verbs::soft {
 /// An end without a Terminate.
 Diagnosis abortive_end(EndedBy by, EndLayer layer, std::string sentence);
 Diagnosis graceful_end(EndedBy by, EndLayer layer, std::string sentence);
+/// What TCP says of a connection that is gone.
+Diagnosis connection_lost(const std::error_code& error);
 
 /// A fault that the peer is told of by `message`.
 Diagnosis fault_found_here(const rdmap::Terminate& message, std::string sentence);

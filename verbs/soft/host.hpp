@@ -48,7 +48,7 @@ class Host {
   /// The queue pair does not read, as a message awaits a receive: call SoftQp::receive() about
   /// every millisecond until it does.
   virtual void await_receive(SoftQp& qp) = 0;
-  /// It reads again.
+  /// It reads again, or has to look whether its input has ended.
   virtual void want_read(SoftQp& qp) = 0;
   /// A completion queue was armed: no socket behind it may be left to a poller.
   virtual void stop_lease(SoftCq& cq) = 0;

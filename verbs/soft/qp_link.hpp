@@ -40,6 +40,7 @@ struct SoftQp::Link {
   mpa::Framer framer;
   rdmap::Transmitter transmitter;
   std::size_t unsent_from = 0;
+  std::error_code send_error;  // not changed any more once sending_lost_ is set
   std::uint64_t accepted = 0;  // octets that the stream has taken
   /// The first request that was posted too early to be refused for what the peers have agreed on.
   std::optional<std::uint32_t> unagreed;

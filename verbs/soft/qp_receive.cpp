@@ -64,11 +64,8 @@ bool SoftQp::receive_some() {
     if (got.status != IoStatus::kOk) {
       drained = true;
       if (got.status == IoStatus::kEndOfStream) end_of_input(have != 0);
-      if (got.status == IoStatus::kLost) {
-        input_ended_.store(true);
-        lost(abortive_end(EndedBy::kNetwork, EndLayer::kTcp,
-                          "connection lost: " + got.error.message()));
-      }
+      if (got.status == IoStatus::kLost) lose_input(got.error);
+      if (got.status == IoStatus::kWouldBlock && sending_lost_.load()) lose_input(link.send_error);
       break;
     }
     link.octets_received.add(got.data.size());
@@ -294,18 +291,31 @@ void SoftQp::blame_read(std::uint32_t index, Status status) {
   failed_read_.store(index + 1U);
 }
 
+// Nothing is read any more, so nobody is to be woken for it.
+void SoftQp::stop_reading() {
+  const int descriptor = link_.load()->stream.descriptor();
+  input_ended_.store(true);
+  init_.send_cq->forget_descriptor(descriptor);
+  init_.recv_cq->forget_descriptor(descriptor);
+}
+
 void SoftQp::end_of_input(bool inside_fpdu) {
   Link& link = *link_.load();
-  input_ended_.store(true);
-  init_.send_cq->forget_descriptor(link.stream.descriptor());
-  init_.recv_cq->forget_descriptor(link.stream.descriptor());
+  stop_reading();
   if (inside_fpdu && !link.discard) {
-    return lost(abortive_end(EndedBy::kPeerFin, EndLayer::kMpa,
-                             "the peer closed the connection inside an FPDU"));
+    return lose_connection(abortive_end(EndedBy::kPeerFin, EndLayer::kMpa,
+                                        "the peer closed the connection inside an FPDU"));
   }
+  if (sending_lost_.load()) return lose_connection(connection_lost(link.send_error));
   explain(graceful_end(EndedBy::kPeerFin, EndLayer::kTcp, "the peer closed the connection"));
+  if (outlive_peer()) return;
   want_transmit_.store(true);
   apply(StreamEvent::kPeerFin, rdmap::StreamState::kOperational);  // later: end_draining()
+}
+
+void SoftQp::lose_input(const std::error_code& error) {
+  stop_reading();
+  lose_connection(connection_lost(error));
 }
 
 // Keeps the octets of an unfinished FPDU with the queue pair: the staging buffer is the thread's.

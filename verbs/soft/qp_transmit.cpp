@@ -92,6 +92,11 @@ void SoftQp::send_all() {
   Link& link = *link_.load();
   const StreamState state = stream_state();
   if (state == StreamState::kDraining || state == StreamState::kClosed) return;
+  if (sending_lost_.load()) {
+    const bool closing = state == StreamState::kClosing && input_ended_.load();
+    if (closing || state == StreamState::kTerminating) lost(connection_lost(link.send_error));
+    return;
+  }
   if (state == StreamState::kTerminating) take_terminate();
   if (hold_.load()) return;
   blocked_.store(false);
@@ -146,10 +151,22 @@ bool SoftQp::send_batch() {
   if (sent.status == IoStatus::kWouldBlock) {
     yield_turn();
   } else {
-    lost(abortive_end(EndedBy::kNetwork, EndLayer::kTcp,
-                      "connection lost: " + sent.error.message()));
+    lose_sending(sent.error);
   }
   return false;
+}
+
+// A peer may say its last word and close while this end is still sending. TCP answers what comes
+// then by a reset, of which the sending half may learn first. What had arrived before, a Terminate
+// perhaps, is still the program's: the receiving half ends the stream when it has seen all of it.
+void SoftQp::lose_sending(const std::error_code& error) {
+  Link& link = *link_.load();
+  link.send_error = error;
+  sending_lost_.store(true);
+  if (input_ended_.load() || stream_state() == StreamState::kTerminating) {
+    return lose_connection(connection_lost(error));
+  }
+  init_.host->want_read(*this);
 }
 
 void SoftQp::plan(std::size_t mulpdu) {
@@ -324,7 +341,8 @@ void SoftQp::flush_requests() {
   while (send_queue_.head() != send_queue_.tail()) {
     const std::uint32_t position = send_queue_.head();
     const rdmap::Request& request = send_queue_.at(position);
-    const bool unreached = init_.connectionless && link_.load() == nullptr && !failing_;
+    const bool nobody = link_.load() == nullptr || (peer_gone_.load() && !given_up_.load());
+    const bool unreached = init_.connectionless && nobody && !failing_;
     Status status = unreached ? Status::kUnreachable : Status::kFlushed;
     if (bad_request_ && bad_request_->position == position) status = bad_request_->status;
     if (rdmap::awaits_response(request.operation) && issued(position)) {

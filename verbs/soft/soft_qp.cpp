@@ -139,6 +139,29 @@ void SoftQp::lost(Diagnosis why) {
   apply(StreamEvent::kLost);
 }
 
+// Of connectionless queue pairs. On InfiniBand nobody hears that the peer has gone: receives stay
+// posted, and what is sent fails when it has stayed without an answer for the retry time. Programs
+// count on that: ibv_srq_pingpong's ends post more than the other waits for, and would take a
+// failure that comes at once for one of what they are still about to receive.
+bool SoftQp::outlive_peer() {
+  if (!init_.connectionless || ending_.load() || given_up_.load()) return false;
+  if (stream_state() != StreamState::kOperational) return false;
+  if (!peer_gone_.exchange(true)) set_deadline(init_.timeouts.unreachable);
+  return true;
+}
+
+void SoftQp::stop_outliving() {
+  clear_deadline();
+  want_transmit_.store(true);
+  apply(StreamEvent::kPeerFin);
+}
+
+// The peer or the network has ended the connection, and not between two messages.
+void SoftQp::lose_connection(Diagnosis why) {
+  explain(std::move(why));
+  if (!outlive_peer()) apply(StreamEvent::kLost);
+}
+
 void SoftQp::order_terminate(const rdmap::Terminate& message, const char* reason) {
   explain(fault_found_here(message, reason));
   {
@@ -217,6 +240,10 @@ bool SoftQp::check_deadlines() {
   } else if (passed(deadline_.load())) {
     switch (stream_state()) {
       case StreamState::kOperational:
+        if (peer_gone_.load()) {
+          stop_outliving();
+          break;
+        }
         lost(timed_out(EndLayer::kMpa,
                        "the peer sent no first FPDU for " + seconds(init_.timeouts.first_fpdu)));
         break;

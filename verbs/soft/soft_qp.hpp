@@ -45,6 +45,7 @@ struct QpTimeouts {
   std::chrono::milliseconds half_fpdu_full{250};  ///< while there is no room for another half one.
   std::chrono::milliseconds closing{10'000};      ///< To send what was posted.
   std::chrono::milliseconds draining{5'000};      ///< From our FIN to the peer's.
+  std::chrono::milliseconds unreachable{1'000};   ///< Connectionless: from the peer's end to ours.
 };
 
 /// A queue pair of the software provider: the protocol cores between a stream and the queues.
@@ -164,6 +165,9 @@ class SoftQp final : public provider::Qp,
   [[nodiscard]] rdmap::ReceiveSource& receives();
   [[nodiscard]] bool flushing_receives() const;
   [[nodiscard]] bool keeps_receives() const;
+  bool outlive_peer();
+  void stop_outliving();
+  void lose_connection(Diagnosis why);
   void explain(Diagnosis why);
   [[nodiscard]] EndOfConnection end_of_connection() const;
   void order_terminate(const rdmap::Terminate& message, const char* reason);
@@ -193,7 +197,9 @@ class SoftQp final : public provider::Qp,
   void on_first_fpdu();
   [[nodiscard]] std::optional<std::uint32_t> named_request(const rdmap::Terminate& message) const;
   void blame_read(std::uint32_t index, Status status);
+  void stop_reading();
   void end_of_input(bool inside_fpdu);
+  void lose_input(const std::error_code& error);
   void keep_tail(ConstBytes rest, ConstBytes behind, bool progress);
   void flush_receives(Status first);
   void complete_receive(const rdmap::SendDelivered& delivered);
@@ -203,6 +209,7 @@ class SoftQp final : public provider::Qp,
   void send_all();
   bool send_batch();
   void yield_turn();
+  void lose_sending(const std::error_code& error);
   void plan(std::size_t mulpdu);
   bool plan_segment(std::size_t mulpdu);
   struct Payload;
@@ -257,6 +264,8 @@ class SoftQp final : public provider::Qp,
   std::atomic<bool> hold_{false};  // a responder that has seen no FPDU
   std::atomic<bool> blocked_{false};
   std::atomic<bool> input_ended_{false};
+  std::atomic<bool> sending_lost_{false};  // the input is looked at to its end
+  std::atomic<bool> peer_gone_{false};     // its end does not end a connectionless queue pair yet
   std::atomic<bool> awaits_receive_{false};
   std::atomic<bool> ending_{false};         // the program asked for a graceful end
   std::atomic<bool> receives_over_{false};  // what was posted has been flushed

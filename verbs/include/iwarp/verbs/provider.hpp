@@ -125,8 +125,9 @@ struct QpInit {
   std::string capture;                           ///< As in QpOptions.
   std::uint32_t number = 0;  ///< 0: the device chooses. Otherwise the caller keeps it unique.
   /// For programs that know no connection, only two queue pairs: sends may be posted before there
-  /// is one, and leave with it or fail (kUnreachable). When the peer ends gracefully the receives
-  /// stay posted, until abort() or the end of the queue pair.
+  /// is one, and leave with it or fail (kUnreachable). The peer's end shows a second later, by
+  /// requests that fail (kUnreachable, and those behind as flushed); when it ended gracefully the
+  /// receives stay posted, until abort() or the end of the queue pair.
   bool connectionless = false;
   std::chrono::milliseconds receive_wait{0};  ///< As in QpOptions.
 };
