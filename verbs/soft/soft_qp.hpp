@@ -213,6 +213,7 @@ class SoftQp final : public provider::Qp,
   void plan(std::size_t mulpdu);
   bool plan_segment(std::size_t mulpdu);
   struct Payload;
+  void frame_response(const rdmap::OutgoingSegment& segment, const Payload& payload);
   bool resolve(const rdmap::OutgoingSegment& segment, Payload& payload);
   bool resolve_request(const rdmap::OutgoingSegment& segment, Payload& payload);
   bool resolve_response(const rdmap::OutgoingSegment& segment, Payload& payload);
