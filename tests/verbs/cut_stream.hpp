@@ -8,11 +8,13 @@
 
 namespace iwarp::verbs::simtest {
 
-/// A stream whose sender dies in the middle: of what is sent only the first octets leave, then FIN.
+/// A stream whose sender dies in the middle: of what is sent only the first octets leave, then FIN,
+/// or nothing but an error of the call.
 class CutStream final : public tcp_offload::Stream {
  public:
-  CutStream(std::unique_ptr<tcp_offload::Stream> inner, std::uint64_t last)
-      : inner_(std::move(inner)), left_(last) {}
+  CutStream(std::unique_ptr<tcp_offload::Stream> inner, std::uint64_t last,
+            std::error_code error = {})
+      : inner_(std::move(inner)), left_(last), error_(error) {}
 
   tcp_offload::Received receive(MutableBytes scratch) override { return inner_->receive(scratch); }
   void consume(std::size_t n) override { inner_->consume(n); }
@@ -25,6 +27,7 @@ class CutStream final : public tcp_offload::Stream {
       some.push_back({piece.iov_base, std::min(piece.iov_len, room)});
       offered += some.back().iov_len;
     }
+    if (left_ == 0 && error_) return {tcp_offload::IoStatus::kLost, 0, error_};
     if (left_ == 0) {
       inner_->shutdown_send();
       return {};
@@ -44,6 +47,7 @@ class CutStream final : public tcp_offload::Stream {
  private:
   std::unique_ptr<tcp_offload::Stream> inner_;
   std::uint64_t left_;
+  const std::error_code error_;
 };
 
 }  // namespace iwarp::verbs::simtest

@@ -1,3 +1,4 @@
+#include "verbs/cut_stream.hpp"
 #include "verbs/raw_peer.hpp"
 
 // How connections end, and how long that may take.
@@ -295,19 +296,21 @@ TEST(SimClose, ResetByThePeerFlushesEverythingOnce) {
 class GoneWhileSending : public testing::Test {
  protected:
   void send_into_a_reset(const Ulpdu& last_word) {
+    const SendWr one[] = {send_of(9, {})};
+    send_into_a_reset(last_word, one);
+  }
+  void send_into_a_reset(const Ulpdu& last_word, std::span<const SendWr> requests) {
     pair.run_for(1ms);
     look_at_what_comes(false);
     pair.peer.send(last_word);
     pair.run_for(1ms);
     pair.peer.reset();
     pair.run_for(1ms);
-    post(pair.end, send_of(9, {}));
-    pair.run_for(1ms);
-    ASSERT_FALSE(pair.end.closed()) << "nobody has looked at what came";
+    EXPECT_TRUE(pair.end.qp->post_send(requests));
     look_at_what_comes(true);
     ASSERT_TRUE(pair.run_until([this] { return pair.end.closed(); }, 1s));
     pair.turn();
-    EXPECT_EQ(statuses(pair.end.sent), std::vector{Status::kFlushed});
+    EXPECT_EQ(statuses(pair.end.sent), std::vector(requests.size(), Status::kFlushed));
   }
   RawPair pair;
 
@@ -330,6 +333,33 @@ TEST_F(GoneWhileSending, WhatArrivedBeforeIsDelivered) {
 TEST_F(GoneWhileSending, FaultInWhatArrivedBeforeEndsItAtOnce) {
   send_into_a_reset(segment(untagged(rdmap::Opcode::kSend, 1)));  // no receive is posted
   expect_broken(pair.end, "no receive buffer");
+}
+
+TEST(SimClose, CallThatFailsOnASoundSocketEndsTheConnection) {
+  SimPair pair({}, [](auto stream) {
+    return std::make_unique<CutStream>(std::move(stream), 100,
+                                       std::make_error_code(std::errc::bad_address));
+  });
+  Region& source = pair.client.region(4000, Access::kNone);
+  const Sge from = source.sge();
+  pair.run_for(1ms);
+  post(pair.client, send_of(1, {&from, 1}));
+  ASSERT_TRUE(pair.run_until_closed(1s));
+  pair.turn();
+  EXPECT_EQ(statuses(pair.client.sent), std::vector{Status::kFlushed});
+  expect_broken(pair.client, "Bad address");
+}
+
+// Of a request that is wrong and stands behind one that could not be sent nobody can be told.
+TEST_F(GoneWhileSending, WrongRequestBehindDoesNotHideIt) {
+  post(pair.end, RecvWr{1, {}});
+  pair.run_for(1ms);
+  const Sge nowhere{nullptr, 8, Stag{0x77}};
+  const SendWr both[] = {send_of(9, {}), send_of(10, {&nowhere, 1})};
+  send_into_a_reset(segment(untagged(rdmap::Opcode::kSend, 1)), both);
+  EXPECT_EQ(statuses(pair.end.received), std::vector{Status::kSuccess});
+  EXPECT_FALSE(pair.end.qp->terminate_sent());
+  expect_broken(pair.end, "connection lost");
 }
 
 TEST(SimClose, NoRoomForHalfFpdusStopsReadingUntilThereIsSome) {

@@ -99,16 +99,14 @@ void Engine::await_receive(SoftQp& qp) {
   wake_.raise();
 }
 
-void Engine::want_read(SoftQp& qp) { rearm(token_of(qp)); }
+void Engine::want_read(SoftQp& qp) { rearm(qp); }
 
-void Engine::rearm(Token token) {
+void Engine::rearm(const SoftQp& qp) {
   const std::lock_guard lock(mutex_);
-  const auto at = entries_.find(token);
+  const auto at = entries_.find(token_of(qp));
   if (at == entries_.end()) return;
-  const auto qp = at->second.qp.lock();
-  if (!qp) return;
-  const tcp_offload::Interest interest{qp->reads() && !at->second.parked, qp->blocked()};
-  if (interest.read || interest.write) sockets_.modify(at->second.descriptor, token, interest);
+  const tcp_offload::Interest interest{qp.reads() && !at->second.parked, qp.blocked()};
+  if (interest.read || interest.write) sockets_.modify(at->second.descriptor, at->first, interest);
 }
 
 // Whether somebody has polled for it, or for others in vain, since the last look.
@@ -148,7 +146,7 @@ void Engine::serve(const tcp_offload::Ready& ready) {
   }
   if (ready.write) qp->transmit();
   if (!parked) qp->receive();
-  if (!parked || qp->blocked()) rearm(ready.token);
+  if (!parked || qp->blocked()) rearm(*qp);
 }
 
 void Engine::take_back(Token token, Entry& entry) {
@@ -183,7 +181,7 @@ void Engine::unpark(const std::shared_ptr<SoftQp>& qp) {
     qp->set_leased(false);
   }
   qp->transmit();
-  rearm(token_of(*qp));
+  rearm(*qp);
 }
 
 void Engine::stop_lease(SoftCq& cq) {
@@ -286,7 +284,7 @@ void Engine::retry_awaiting() {
     }
     // It may have begun to wait again meanwhile.
     if (qp->awaits_receive()) await_receive(*qp);
-    rearm(token_of(*qp));
+    rearm(*qp);
   }
 }
 

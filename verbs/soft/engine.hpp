@@ -67,7 +67,7 @@ class Engine {
   [[nodiscard]] std::optional<std::chrono::milliseconds> time_to_wait();
   void serve(const tcp_offload::Ready& ready);
   bool leave_to_poller(Token token, Entry& entry, const SoftQp& qp);
-  void rearm(Token token);
+  void rearm(const SoftQp& qp);
   [[nodiscard]] bool tick_is_due(Clock::time_point now);
   void tick();
   [[nodiscard]] std::vector<std::shared_ptr<SoftQp>> owners_of(const std::vector<Token>& tokens);

@@ -198,8 +198,9 @@ void SoftQp::on_first_fpdu() {
   if (link.mode.role != Role::kResponder) return;
   want_transmit_.store(true);
   if (link.mode.agreed.model != mpa::ConnectionModel::kPeerToPeer) return;
+  Clock::rep awaited = deadline_.load();
   if (stream_state() != rdmap::StreamState::kOperational) return;  // its first word was the last
-  clear_deadline();
+  deadline_.compare_exchange_strong(awaited, 0);  // unless that of an end has come meanwhile
   notify({ConnectionEvent::Kind::kEstablished, {}, link.mode.info});
 }
 

@@ -100,14 +100,16 @@ void SoftQp::send_all() {
   if (state == StreamState::kTerminating) take_terminate();
   if (hold_.load()) return;
   blocked_.store(false);
-  for (int batches = 0; send_batch() || (!blocked_.load() && perform_local());) {
+  const auto go_on = [&] { return !blocked_.load() && !sending_lost_.load(); };
+  for (int batches = 0; send_batch() || (go_on() && perform_local());) {
     if (++batches < kBatchesPerTurn) continue;
     yield_turn();
     break;
   }
   if (!bad_request_ || link.transmitter.terminating()) return;
-  if (blocked_.load()) {
-    bad_request_.reset();  // planned too far ahead: what is before it still has to leave
+  if (blocked_.load() || sending_lost_.load()) {
+    bad_request_
+        .reset();  // planned too far ahead: what is before it still has to leave, or has not
   } else {
     rdmap::Terminate message;
     message.cause = rdmap::cause_of(rdmap::Error::kLocalCatastrophic);
@@ -191,7 +193,8 @@ bool SoftQp::plan_segment(std::size_t mulpdu) {
     return false;
   }
   const auto before = link.transmitter.cursor();
-  if (before.request == link.unagreed && !link.transmitter.terminating()) {
+  const bool first = before.rtr == rdmap::Rtr::kNone && !link.transmitter.terminating();
+  if (first && before.request == link.unagreed) {
     bad_request_ = {before.request, Status::kRemoteInvalidRequest,
                     "a request was posted before the connection, which does not allow it"};
     return false;

@@ -230,7 +230,7 @@ tcp_offload::ReadinessSet& SoftCq::sockets() {
   wake_ = std::make_unique<tcp_offload::EventCount>();
   made->add(wake_->descriptor(), kWakeToken, {true, false});
   for (const SoftQp* qp : attached_) {
-    made->add(qp->descriptor(), token_of(*qp), {qp->reads(), false});
+    if (!qp->input_ended()) made->add(qp->descriptor(), token_of(*qp), {qp->reads(), false});
   }
   sockets_owner_ = std::move(made);
   sockets_.store(sockets_owner_.get());

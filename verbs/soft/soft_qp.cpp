@@ -74,7 +74,8 @@ void SoftQp::enter(StreamState state) {
       want_transmit_.store(true);
       return;
     case StreamState::kClosed:
-      clear_deadline();
+      deadline_.store(0);
+      gone_deadline_.store(0);
       half_fpdu_deadline_.store(0);
       want_transmit_.store(true);
       want_flush_.store(true);
@@ -146,14 +147,17 @@ void SoftQp::lost(Diagnosis why) {
 bool SoftQp::outlive_peer() {
   if (!init_.connectionless || ending_.load() || given_up_.load()) return false;
   if (stream_state() != StreamState::kOperational) return false;
-  if (!peer_gone_.exchange(true)) set_deadline(init_.timeouts.unreachable);
+  if (!peer_gone_.exchange(true)) {
+    gone_deadline_.store(
+        (init_.host->now() + init_.timeouts.unreachable).time_since_epoch().count());
+  }
   return true;
 }
 
 void SoftQp::stop_outliving() {
-  clear_deadline();
+  gone_deadline_.store(0);
   want_transmit_.store(true);
-  apply(StreamEvent::kPeerFin);
+  apply(StreamEvent::kPeerFin, StreamState::kOperational);
 }
 
 // The peer or the network has ended the connection, and not between two messages.
@@ -237,13 +241,11 @@ bool SoftQp::check_deadlines() {
   };
   if (const auto waited = expired_half_fpdu()) {
     lost(timed_out(EndLayer::kMpa, "half an FPDU came, and not the rest for " + seconds(*waited)));
+  } else if (passed(gone_deadline_.load())) {
+    stop_outliving();
   } else if (passed(deadline_.load())) {
     switch (stream_state()) {
       case StreamState::kOperational:
-        if (peer_gone_.load()) {
-          stop_outliving();
-          break;
-        }
         lost(timed_out(EndLayer::kMpa,
                        "the peer sent no first FPDU for " + seconds(init_.timeouts.first_fpdu)));
         break;
@@ -255,9 +257,11 @@ bool SoftQp::check_deadlines() {
                        "what was posted could not be sent in " + seconds(init_.timeouts.closing)));
     }
   }
-  if (awaits_receive()) receive();
+  // No socket may be about to say so: a call may fail on one that is sound.
+  if (awaits_receive() || sending_lost_.load()) receive();
   settle();
-  return deadline_.load() != 0 || awaits_receive() || half_fpdu_deadline_.load() != 0;
+  return deadline_.load() != 0 || gone_deadline_.load() != 0 || awaits_receive() ||
+         half_fpdu_deadline_.load() != 0;
 }
 
 }  // namespace iwarp::verbs::soft

@@ -121,6 +121,8 @@ class SoftQp final : public provider::Qp,
   [[nodiscard]] int descriptor() const;
   /// Whether anything can still come in, now.
   [[nodiscard]] bool reads() const { return !input_ended_.load() && !awaits_receive(); }
+  /// Whether nothing comes in any more.
+  [[nodiscard]] bool input_ended() const { return input_ended_.load(); }
   /// Whether a message has come that awaits a receive; nothing behind it is read.
   [[nodiscard]] bool awaits_receive() const { return awaits_receive_.load(); }
   /// Whether the socket took less than it was offered.
@@ -159,7 +161,6 @@ class SoftQp final : public provider::Qp,
   void settle();
   void set_deadline(std::chrono::milliseconds from_now);
   [[nodiscard]] std::optional<std::chrono::milliseconds> expired_half_fpdu() const;
-  void clear_deadline() { deadline_.store(0); }
   [[nodiscard]] rdmap::StreamState stream_state() const { return stream_state_.load(); }
   [[nodiscard]] bool flushing() const;
   [[nodiscard]] rdmap::ReceiveSource& receives();
@@ -275,6 +276,7 @@ class SoftQp final : public provider::Qp,
   std::atomic<std::uint32_t> posted_since_drive_{0};
   std::atomic<std::size_t> octets_since_drive_{0};
   std::atomic<Clock::rep> deadline_{0};  // 0: none
+  std::atomic<Clock::rep> gone_deadline_{0};
   std::atomic<Clock::rep> half_fpdu_deadline_{0};
   std::atomic<Clock::rep> receive_deadline_{0};  // while awaits_receive_
   std::atomic<std::uint32_t> failed_read_{0};    // index + 1 of the Read that ended the stream
