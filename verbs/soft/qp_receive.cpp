@@ -147,7 +147,7 @@ void SoftQp::on_ulpdu(ConstBytes ulpdu) {
 // Stops reading, for a bounded time. TCP makes the peer wait.
 void SoftQp::await_receive(ConstBytes ulpdu) {
   link_.load()->waiting.assign(ulpdu.begin(), ulpdu.end());
-  receive_deadline_.store((init_.host->now() + init_.receive_wait).time_since_epoch().count());
+  receive_deadline_.store(from_now(init_.receive_wait));
   set_awaits_receive(true);
   // Whoever posts looks next whether a message waits, and it is offered here next: one of the two
   // finds the other.
@@ -335,8 +335,7 @@ void SoftQp::keep_tail(ConstBytes rest, ConstBytes behind, bool progress) {
   if (size == 0 || awaits_receive()) {
     half_fpdu_deadline_.store(0);
   } else if (fresh) {
-    half_fpdu_deadline_.store(
-        (init_.host->now() + init_.timeouts.half_fpdu).time_since_epoch().count());
+    half_fpdu_deadline_.store(from_now(init_.timeouts.half_fpdu));
   }
 }
 

@@ -110,7 +110,7 @@ void SoftQp::enter_rdma_mode(RdmaMode mode) {
     stream_state_.store(step.next);
   }
   if (waits) {
-    set_deadline(init_.timeouts.first_fpdu);
+    deadline_.store(from_now(init_.timeouts.first_fpdu));
   } else {
     notify(std::move(established));
   }

@@ -108,8 +108,8 @@ void SoftQp::send_all() {
   }
   if (!bad_request_ || link.transmitter.terminating()) return;
   if (blocked_.load() || sending_lost_.load()) {
-    bad_request_
-        .reset();  // planned too far ahead: what is before it still has to leave, or has not
+    // Planned too far ahead: what is before it still has to leave, or never will.
+    bad_request_.reset();
   } else {
     rdmap::Terminate message;
     message.cause = rdmap::cause_of(rdmap::Error::kLocalCatastrophic);

@@ -66,11 +66,11 @@ void SoftQp::enter(StreamState state) {
     case StreamState::kOperational: return;
     case StreamState::kTerminating: want_flush_.store(true); [[fallthrough]];
     case StreamState::kClosing:
-      set_deadline(init_.timeouts.closing);
+      deadline_.store(from_now(init_.timeouts.closing));
       want_transmit_.store(true);
       return;
     case StreamState::kDraining:
-      set_deadline(init_.timeouts.draining);
+      deadline_.store(from_now(init_.timeouts.draining));
       want_transmit_.store(true);
       return;
     case StreamState::kClosed:
@@ -148,8 +148,7 @@ bool SoftQp::outlive_peer() {
   if (!init_.connectionless || ending_.load() || given_up_.load()) return false;
   if (stream_state() != StreamState::kOperational) return false;
   if (!peer_gone_.exchange(true)) {
-    gone_deadline_.store(
-        (init_.host->now() + init_.timeouts.unreachable).time_since_epoch().count());
+    gone_deadline_.store(from_now(init_.timeouts.unreachable));
   }
   return true;
 }
@@ -216,8 +215,8 @@ void SoftQp::abort() {
 
 // ---- Time-outs ----
 
-void SoftQp::set_deadline(std::chrono::milliseconds from_now) {
-  deadline_.store((init_.host->now() + from_now).time_since_epoch().count());
+SoftQp::Clock::rep SoftQp::from_now(std::chrono::milliseconds time) const {
+  return (init_.host->now() + time).time_since_epoch().count();
 }
 
 // How long the rest of an FPDU has been awaited, if that is too long. Peers that fill the room

@@ -159,7 +159,8 @@ class SoftQp final : public provider::Qp,
   void finish_close();
   void notify(ConnectionEvent event);
   void settle();
-  void set_deadline(std::chrono::milliseconds from_now);
+  /// A point of time as the deadlines have it.
+  [[nodiscard]] Clock::rep from_now(std::chrono::milliseconds time) const;
   [[nodiscard]] std::optional<std::chrono::milliseconds> expired_half_fpdu() const;
   [[nodiscard]] rdmap::StreamState stream_state() const { return stream_state_.load(); }
   [[nodiscard]] bool flushing() const;
@@ -275,8 +276,8 @@ class SoftQp final : public provider::Qp,
   std::atomic<bool> deferred_{false};  // posted, but left for the poller to send
   std::atomic<std::uint32_t> posted_since_drive_{0};
   std::atomic<std::size_t> octets_since_drive_{0};
-  std::atomic<Clock::rep> deadline_{0};  // 0: none
-  std::atomic<Clock::rep> gone_deadline_{0};
+  std::atomic<Clock::rep> deadline_{0};       // 0: none
+  std::atomic<Clock::rep> gone_deadline_{0};  // while peer_gone_
   std::atomic<Clock::rep> half_fpdu_deadline_{0};
   std::atomic<Clock::rep> receive_deadline_{0};  // while awaits_receive_
   std::atomic<std::uint32_t> failed_read_{0};    // index + 1 of the Read that ended the stream
