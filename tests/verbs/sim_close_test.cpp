@@ -343,8 +343,12 @@ TEST(SimClose, CallThatFailsOnASoundSocketEndsTheConnection) {
   Region& source = pair.client.region(4000, Access::kNone);
   const Sge from = source.sge();
   pair.run_for(1ms);
+  // The socket says nothing, and nobody polls: only the look at the time-outs finds it.
+  pair.client.host->deaf = true;
+  pair.client.collects = false;
   post(pair.client, send_of(1, {&from, 1}));
   ASSERT_TRUE(pair.run_until_closed(1s));
+  pair.client.collects = true;
   pair.turn();
   EXPECT_EQ(statuses(pair.client.sent), std::vector{Status::kFlushed});
   expect_broken(pair.client, "Bad address");
