@@ -165,8 +165,8 @@ void connection_core::shutdown(operation<nothing>& operation) {
 }
 
 // Memory of requests that the device has stays in use until they have been flushed, so that they
-// end a little later than the others. A stream without such requests may still have to deliver what
-// was sent: it is seen off.
+// end a little later than the others. What has completed still arrives: the queue pair is kept
+// until then.
 void connection_core::close() {
   std::deque<message> dropped;  // destroyed without the lock
   const session held(*this);
@@ -177,12 +177,8 @@ void connection_core::close() {
   end_list(shutdowns_, operation_aborted);
   end_waits(operation_aborted);
   if (stage_ == stage::over || !qp_) return;
-  if (stage_ == stage::open && sends_posted_ == 0) {
-    self_ = shared_from_this();
-    qp_->disconnect();
-  } else {
-    qp_->abort();
-  }
+  if (stage_ == stage::open) self_ = shared_from_this();
+  qp_->close();
 }
 
 void connection_core::cancel_waiting() {
@@ -216,7 +212,7 @@ void connection_core::cancel(operation_base& operation, cancel_scope scope) {
     end(static_cast<posted_base&>(operation), operation_aborted);
   } else if (scope == cancel_scope::terminal && posted_.contains(operation)) {
     given_up_ = true;
-    qp_->abort();
+    qp_->close();
   }
 }
 
@@ -227,7 +223,7 @@ void connection_core::shut_down() {
   {
     const session held(*this);
     closed_ = given_up_ = true;
-    if (qp_) qp_->abort();
+    if (qp_) qp_->close();  // the device sees it off when this has gone
     dropped.swap(messages_);
     if (start_up_ != nullptr) all.push_back(std::exchange(start_up_, nullptr));
     for (operation_list* list :

@@ -1,3 +1,6 @@
+#include <chrono>
+#include <thread>
+
 #include "cases/catalogue.hpp"
 #include "cases/mpa_support.hpp"
 
@@ -73,13 +76,19 @@ void ends_by_a_reset(Context& context) {
 
 // --- by the target ---
 
-void sends_all_before_its_fin(Context& context, std::size_t size) {
+// A peer that does not read for a while is alive all the same: longer than a stack might wait that
+// gives a fixed time to the end of a connection.
+constexpr std::chrono::seconds kReadingPause{7};
+
+void sends_all_before_its_fin(Context& context, std::size_t size,
+                              std::chrono::seconds pause = std::chrono::seconds(0)) {
   Link link = context.link();
   context.expect_event(link.agent_end(), {"established"});
   expect_traffic(context, link);
   const Octets message = pattern(size);
   post_send(context, link.agent_end(), message, kSendId);
   link.agent_end().disconnect();
+  std::this_thread::sleep_for(pause);
   context.expect_equal(expect_message(link.stream), message, "the message posted before");
   context.expect(link.stream.expect_end() == Tcp::Got::kFin, "FIN behind the last FPDU", "RST");
   link.stream.shut_down_sending();
@@ -144,6 +153,9 @@ std::vector<Case> mpa_close_cases() {
        [](Context& context) { sends_all_before_its_fin(context, 100); }},
       {"mpa.close.disconnect-large", "A disconnect sends a large message whole, then FIN",
        Needs::kAgent, [](Context& context) { sends_all_before_its_fin(context, 90000); }},
+      {"mpa.close.disconnect-paused", "A disconnect waits for a peer that reads only after 7 s",
+       Needs::kAgent,
+       [](Context& context) { sends_all_before_its_fin(context, 4'000'000, kReadingPause); }},
       {"mpa.close.initiator-disconnect", "An initiator's disconnect ends with FIN, too",
        Needs::kAgent, initiator_ends_gracefully},
       {"mpa.close.destroyed", "A queue pair that is destroyed ends its connection", Needs::kAgent,

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "compat/pair.hpp"
+#include "support/paused_peer.hpp"
 
 namespace {
 
@@ -27,11 +28,41 @@ int ends_in_a_child() {
   return testing::Test::HasFailure() ? 5 : 0;
 }
 
+// The library has to do without the program for as long as that takes: its peer still says
+// something, which a process that had gone would answer by a reset, and reads only then.
+int leaves_sends_behind() {
+  constexpr std::size_t kMessages = 30;
+  constexpr std::size_t kSize = 65536;
+  iwarp::test::PausedPeer peer;
+  int done[2];
+  if (::pipe(done) != 0) return 6;
+  const pid_t child = ::fork();
+  if (child == 0) {
+    const std::size_t count = iwarp::compat_test::send_to(peer.port(), kMessages, kSize);
+    if (::write(done[1], &count, sizeof count) != sizeof count) ::_exit(7);
+    std::exit(0);
+  }
+  peer.accept();
+  std::size_t count = 0;
+  if (::read(done[0], &count, sizeof count) != sizeof count || count < 4) return 8;
+  ::usleep(100'000);
+  const unsigned char some[] = {0, 40, 0x41};  // of an FPDU
+  peer.send(some);
+  ::usleep(100'000);
+  const auto got = peer.read_to_end();
+  int status = -1;
+  ::waitpid(child, &status, 0);
+  std::fprintf(stderr, "%zu octets of %zu messages, errno %d, status %d\n", got.octets, count,
+               got.error, status);
+  return got.error == 0 && got.octets >= count * kSize && status == 0 ? 0 : 9;
+}
+
 }  // namespace
 
 int main(int, char** arguments) {
   ::alarm(30);
   const std::string_view ending = arguments[1];
+  if (ending == "leaves_sends_behind") return leaves_sends_behind();
   open_pair = new Pair;
   send_one();
   if (ending == "exits_with_everything_open") return 0;

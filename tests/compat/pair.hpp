@@ -11,6 +11,7 @@
 #include <stdexcept>
 #include <string>
 #include <thread>
+#include <vector>
 
 /// Programs of librdmacm and libibverbs with both ends in one process.
 namespace iwarp::compat_test {
@@ -137,5 +138,36 @@ struct Pair {
     ASSERT_EQ(server.post_receive(100), 0);
   }
 };
+
+/// Connects to a peer that does not read, and sends messages until TCP takes no more; returns how
+/// many have completed. Gives nothing back.
+inline std::size_t send_to(std::uint16_t port, std::size_t count, std::uint32_t size) {
+  sockaddr_in to = loopback(port);
+  rdma_cm_id* id = nullptr;
+  must(rdma_create_id(nullptr, &id, nullptr, RDMA_PS_TCP), "rdma_create_id");
+  must(rdma_resolve_addr(id, nullptr, plain(to), 1000), "rdma_resolve_addr");
+  must(rdma_resolve_route(id, 1000), "rdma_resolve_route");
+  ibv_qp_init_attr attributes = small_qp();
+  attributes.cap.max_send_wr = static_cast<std::uint32_t>(count);
+  must(rdma_create_qp(id, nullptr, &attributes), "rdma_create_qp");
+  auto* const memory = new std::vector<char>(size, 'x');
+  ibv_mr* const mr = must(rdma_reg_msgs(id, memory->data(), size), "rdma_reg_msgs");
+  must(rdma_connect(id, nullptr), "rdma_connect");
+  for (std::size_t i = 0; i < count; ++i) {
+    must(rdma_post_send(id, nullptr, memory->data(), size, mr, IBV_SEND_SIGNALED),
+         "rdma_post_send");
+  }
+  std::size_t completed = 0;
+  for (int idle = 0; completed < count && idle < 50;) {
+    ibv_wc done{};
+    const int polled = ibv_poll_cq(id->send_cq, 1, &done);
+    if (polled < 0 || (polled == 1 && done.status != IBV_WC_SUCCESS)) break;
+    completed += static_cast<std::size_t>(polled);
+    if (polled != 0) continue;
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    ++idle;
+  }
+  return completed;
+}
 
 }  // namespace iwarp::compat_test

@@ -126,6 +126,7 @@ class FakeQp final : public provider::Qp, public std::enable_shared_from_this<Fa
     return fail(std::errc::not_supported, "fake0: it has no TCP connections");
   }
   void disconnect() override { end_both(); }
+  void close() override { end_both(); }
   void abort() override { end_both(); }
   bool drained() const override {
     const Lock lock(adapter_mutex);

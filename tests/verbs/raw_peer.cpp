@@ -16,6 +16,7 @@ std::vector<std::byte> RawPeer::frame(ConstBytes ulpdu) {
 }
 
 void RawPeer::turn() {
+  if (stream_ == nullptr) return;
   while (!out_.empty()) {
     const iovec rest{out_.data(), out_.size()};
     const auto sent = stream_->send({&rest, 1});

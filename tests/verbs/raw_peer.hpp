@@ -33,6 +33,8 @@ class RawPeer {
   /// FIN behind what was sent.
   void finish() { finish_ = true; }
   void reset() { stream_->abort(); }
+  /// Both halves at once, as close(2) does; what comes then is answered by a reset.
+  void close() { stream_.reset(); }
 
   void turn();
 

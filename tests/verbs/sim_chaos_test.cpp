@@ -73,7 +73,7 @@ class Trial {
           traffic_.back.post_some();
           return ended(pair_.client, traffic_.there) && ended(pair_.server, traffic_.back);
         },
-        60s);
+        5 * kDefaultLinger);
     ASSERT_TRUE(over) << "does not end";
     pair_.turn();
     check();

@@ -4,38 +4,10 @@
 #include <array>
 
 namespace iwarp::verbs::simtest {
-namespace {
-
-using tcp_offload::IoStatus;
-
-constexpr auto kSeeOff = 5s;
-
-}  // namespace
-
 // ---- SimHost ----
 
 void SimHost::see_off(soft::ClosingStream closing) {
-  closing_.push_back({std::move(closing), 0, net_.now() + kSeeOff});
-}
-
-// Sends the rest, then FIN; drops what still comes.
-bool SimHost::is_over(Closing& closing) {
-  tcp_offload::Stream& stream = *closing.stream.stream;
-  auto& unsent = closing.stream.unsent;
-  while (closing.sent < unsent.size()) {
-    const iovec rest{unsent.data() + closing.sent, unsent.size() - closing.sent};
-    const auto sent = stream.send({&rest, 1});
-    closing.sent += sent.accepted;
-    if (sent.status == IoStatus::kLost) return true;
-    if (sent.status == IoStatus::kWouldBlock) return false;
-  }
-  stream.shutdown_send();
-  std::array<std::byte, 4096> dropped;
-  for (;;) {
-    const auto got = stream.receive(dropped);
-    if (got.status != IoStatus::kOk) return got.status != IoStatus::kWouldBlock;
-    stream.consume(got.data.size());
-  }
+  closing_.emplace_back(std::move(closing), running());
 }
 
 void SimHost::receive_all(soft::SoftQp& qp) {
@@ -54,6 +26,7 @@ void SimHost::turn() {
     if (!qp) continue;
     if (!sends_when_asked || qp->blocked()) qp->transmit();
     if (!deaf) receive_all(*qp);
+    if (qp->wants_looks()) qp->look_again();
     qp->check_deadlines();
   }
   while (!tasks_.empty()) {
@@ -61,11 +34,11 @@ void SimHost::turn() {
     tasks_.pop_front();
     task();
   }
-  for (auto at = closing_.begin(); at != closing_.end();) {
-    const bool late = now() >= at->until;
-    if (late) at->stream.stream->abort();
-    at = late || is_over(*at) ? closing_.erase(at) : std::next(at);
-  }
+  std::erase_if(closing_, [this](soft::StreamCloser& closer) {
+    if (closer.turn(running()) != soft::StreamCloser::State::kOver) return false;
+    if (!closer.failure().empty()) failed_closings.push_back(closer.failure());
+    return true;
+  });
 }
 
 // ---- SimEnd ----

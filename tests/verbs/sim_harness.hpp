@@ -10,6 +10,7 @@
 
 #include "iwarp/tcp_offload/sim_network.hpp"
 #include "soft/memory_registry.hpp"
+#include "soft/running_clock.hpp"
 #include "soft/soft_cq.hpp"
 #include "soft/soft_qp.hpp"
 #include "support/guarded_memory.hpp"
@@ -30,6 +31,7 @@ class SimHost final : public soft::Host {
   ddp::StagTable& stags() override { return registry->table(); }
   soft::MemoryRegistry& memory() override { return *registry; }
   [[nodiscard]] Clock::time_point now() const override { return net_.now(); }
+  [[nodiscard]] Clock::time_point running() override { return running_.look(net_.now() + jumped); }
   std::uint32_t secret() override { return secrets_.word32(); }
   void post(std::function<void()> task) override { tasks_.push_back(std::move(task)); }
   void report(AsyncEvent event) override { reports.push_back(std::move(event)); }
@@ -38,7 +40,7 @@ class SimHost final : public soft::Host {
   void want_write(soft::SoftQp&) override {  // every turn transmits
     if (inside_transmit) std::exchange(inside_transmit, nullptr)();
   }
-  void await_receive(soft::SoftQp&) override {}  // every turn receives
+  void look_again(soft::SoftQp&) override {}  // every turn looks
   void want_read(soft::SoftQp&) override {}
   void waiter_left() override {}
   void help() override {}
@@ -56,6 +58,8 @@ class SimHost final : public soft::Host {
   [[nodiscard]] std::size_t serving() const { return qps_.size(); }
   /// Streams that their queue pair has left behind.
   [[nodiscard]] std::size_t seeing_off() const { return closing_.size(); }
+  /// What is said of those that were given up before everything had arrived.
+  std::vector<std::string> failed_closings;
   /// Ends those at once.
   void drop_streams() { closing_.clear(); }
 
@@ -64,7 +68,8 @@ class SimHost final : public soft::Host {
   std::function<void()> inside_receive, inside_transmit;
 
   const std::shared_ptr<soft::MemoryRegistry> registry;
-  bool deaf = false;  ///< Does not look at its sockets for what came.
+  bool deaf = false;                   ///< Does not look at its sockets for what came.
+  std::chrono::nanoseconds jumped{0};  ///< How far its clock has run while nothing else did.
   /// Sends only for a queue pair whose socket was full, as the engine does; otherwise at each turn:
   /// a device that does not copy tells nobody when it releases memory.
   bool sends_when_asked = false;
@@ -73,19 +78,14 @@ class SimHost final : public soft::Host {
   std::ptrdiff_t most_tails = std::ptrdiff_t{1} << 24;
 
  private:
-  struct Closing {
-    soft::ClosingStream stream;
-    std::size_t sent = 0;
-    Clock::time_point until;
-  };
-  static bool is_over(Closing& closing);
   static void receive_all(soft::SoftQp& qp);
 
   tcp_offload::SimNetwork& net_;
+  soft::RunningClock running_;
   iwarp::test::Random secrets_;
   std::vector<soft::SoftQp*> qps_;
   std::deque<std::function<void()>> tasks_;
-  std::deque<Closing> closing_;
+  std::deque<soft::StreamCloser> closing_;
 };
 
 /// Registered memory between canaries.
@@ -142,6 +142,8 @@ class SimEnd {
   [[nodiscard]] std::size_t count(ConnectionEvent::Kind kind) const;
   /// How the connection ended. Precondition: it has.
   [[nodiscard]] const Error& end_reason() const { return events.back().error; }
+  /// Whether the last it was told is of an error, or it was told nothing at all.
+  [[nodiscard]] bool ended_badly() const { return events.empty() || end_reason().code; }
 
   const std::shared_ptr<SimHost> host;
   const std::shared_ptr<soft::SoftPd> pd;

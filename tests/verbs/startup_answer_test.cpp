@@ -107,7 +107,7 @@ TEST_F(Deciding, DoesNotLingerForEver) {
   ASSERT_TRUE(incoming().reject({}));
   world_.net.advance(seconds(1));
   EXPECT_TRUE(peer_->closed_properly());
-  world_.net.advance(seconds(3));
+  world_.net.advance(kDefaultLinger);
   EXPECT_FALSE(world_.net.pending());
 }
 

@@ -133,6 +133,7 @@ class FakeQp final : public provider::Qp, public ResponderQp {
   Outcome<void> connect(const Endpoint&, const ConnectOptions&) override { return {}; }
   Outcome<void> adopt(StreamingSocket&, const ConnectOptions&) override { return {}; }
   void disconnect() override {}
+  void close() override {}
   void abort() override {}
   [[nodiscard]] bool drained() const override { return true; }
   [[nodiscard]] QpState state() const override { return QpState::kIdle; }

@@ -18,8 +18,8 @@ constexpr auto kLeaseTick = 1ms;
 // After so many ticks at which all pollers slept and had got nothing, ticks wait for one to wake.
 constexpr unsigned kSleepyTicks = 8;
 constexpr auto kDeadlineTick = 250ms;
-// How long the end of the program is held up for closing streams.
-constexpr auto kSeeOffAtExit = 2s;
+// While the end of the program is held up for closing streams: acknowledgements show at a look.
+constexpr auto kExitTick = 5ms;
 
 // Beside those of queue pairs, which are even, there are those of closing streams.
 bool is_closing(std::uint64_t token) { return token % 2 == 1; }
@@ -39,6 +39,7 @@ Engine::Engine() : sockets_(tcp_offload::Repeat::kOnce) {
 }
 
 Engine::~Engine() {
+  finishing_.store(true);
   stopping_.store(true);
   wake_.raise();
   if (thread_.joinable()) thread_.join();
@@ -65,7 +66,7 @@ void Engine::remove(SoftQp& qp) {
   if (at == entries_.end()) return;
   sockets_.remove(at->second.descriptor);
   take_back(at->first, at->second);
-  std::erase(awaiting_receive_, at->first);
+  std::erase(waiting_, at->first);
   entries_.erase(at);
   qp.set_leased(false);
 }
@@ -87,13 +88,13 @@ void Engine::want_write(SoftQp& qp) {
   sockets_.modify(at->second.descriptor, at->first, {qp.reads() && !at->second.parked, true});
 }
 
-void Engine::await_receive(SoftQp& qp) {
+void Engine::look_again(SoftQp& qp) {
   {
     const std::lock_guard lock(mutex_);
     const Token token = token_of(qp);
-    const bool known = std::ranges::find(awaiting_receive_, token) != awaiting_receive_.end();
+    const bool known = std::ranges::find(waiting_, token) != waiting_.end();
     if (known || !entries_.contains(token)) return;
-    awaiting_receive_.push_back(token);
+    waiting_.push_back(token);
     resume_ticks();
   }
   wake_.raise();
@@ -269,21 +270,22 @@ void Engine::tick() {
     unpark(qp);
     qp->receive();
   }
-  retry_awaiting();
+  look_at_waiting();
   rest_if_all_sleep();
 }
 
-// A receive may have been posted where nobody knew of the wait: to a shared receive queue.
-void Engine::retry_awaiting() {
-  for (const auto& qp : owners_of(awaiting_receive_)) {
-    qp->receive();
-    if (qp->awaits_receive()) continue;
+// A receive may have been posted where nobody knew of the wait: to a shared receive queue. And no
+// socket tells that the peer has acknowledged.
+void Engine::look_at_waiting() {
+  for (const auto& qp : owners_of(waiting_)) {
+    qp->look_again();
+    if (qp->wants_looks()) continue;
     {
       const std::lock_guard lock(mutex_);
-      std::erase(awaiting_receive_, token_of(*qp));
+      std::erase(waiting_, token_of(*qp));
     }
     // It may have begun to wait again meanwhile.
-    if (qp->awaits_receive()) await_receive(*qp);
+    if (qp->wants_looks()) look_again(*qp);
     rearm(*qp);
   }
 }
@@ -304,8 +306,9 @@ std::optional<std::chrono::milliseconds> Engine::time_to_wait() {
   const std::lock_guard lock(mutex_);
   std::optional<Clock::time_point> until;
   const auto by = [&](Clock::time_point time) { until = until ? std::min(*until, time) : time; };
-  if ((!parked_.empty() && !resting_.load()) || !awaiting_receive_.empty()) by(next_tick_);
-  if (!entries_.empty() || !closing_.empty() || !arriving_.empty()) by(next_deadlines_);
+  if ((!parked_.empty() && !resting_.load()) || !waiting_.empty()) by(next_tick_);
+  const bool ends = finishing_.load() && !finished_.load();
+  if (!entries_.empty() || !closing_.empty() || !arriving_.empty() || ends) by(next_deadlines_);
   if (!until) return std::nullopt;
   const auto left = std::chrono::ceil<std::chrono::milliseconds>(*until - Clock::now());
   return std::max(left, 0ms);
@@ -328,14 +331,14 @@ void Engine::run() {
     take_in_closing();
     const auto now = Clock::now();
     if (tick_is_due(now)) tick();
-    if (now >= next_deadlines_) {
-      next_deadlines_ = now + kDeadlineTick;
+    const bool finishing = finishing_.load();
+    if (finishing || now >= next_deadlines_) {
+      next_deadlines_ = now + (finishing ? kExitTick : kDeadlineTick);
       look_at_deadlines();
-      expire_closing();
+      look_at_closing();
     }
-    if (!stopping_.load()) continue;
-    if (give_up_ == Clock::time_point{}) give_up_ = now + kSeeOffAtExit;
-    if (closing_.empty() || now >= give_up_) return;
+    if (finishing) finish_step();
+    if (stopping_.load() && finished_.load()) return;
   }
 }
 

@@ -10,6 +10,7 @@
 
 #include "iwarp/tcp_offload/readiness.hpp"
 #include "soft/host.hpp"
+#include "soft/running_clock.hpp"
 
 namespace iwarp::verbs::soft {
 
@@ -23,7 +24,7 @@ namespace iwarp::verbs::soft {
 class Engine {
  public:
   Engine();
-  /// Sees closing streams off for a bounded time, then ends.
+  /// Sees closing streams off, as long as something moves, then ends.
   ~Engine();
   Engine(const Engine&) = delete;
   Engine& operator=(const Engine&) = delete;
@@ -31,7 +32,7 @@ class Engine {
   void add(SoftQp& qp);
   void remove(SoftQp& qp);
   void want_write(SoftQp& qp);
-  void await_receive(SoftQp& qp);
+  void look_again(SoftQp& qp);
   void want_read(SoftQp& qp);
   void stop_lease(SoftCq& cq);
   /// The last thread that slept at a completion queue has woken up.
@@ -39,6 +40,14 @@ class Engine {
   /// Serves sockets that were lent to whoever polls.
   void help();
   void see_off(ClosingStream closing);
+  /// Closes each queue pair that is left, and returns when what had completed has arrived, or
+  /// nothing moves any more: for the end of the process. Takes no lock, and gives up if the
+  /// engine's thread does not run: the caller may have been interrupted anywhere.
+  void finish();
+  /// The running time, which deadlines are counted in.
+  [[nodiscard]] std::chrono::steady_clock::time_point running() {
+    return running_clock_.look(Clock::now());
+  }
   [[nodiscard]] bool is_own_thread() const {
     return std::this_thread::get_id() == thread_.get_id();
   }
@@ -55,12 +64,6 @@ class Engine {
     bool parked = false;  // left to a poller
     bool lent = false;    // who does not poll for it
   };
-  struct Closing {
-    ClosingStream stream;
-    std::size_t sent = 0;
-    bool finished_sending = false;
-    Clock::time_point deadline;
-  };
 
   void start();
   void run();
@@ -71,7 +74,7 @@ class Engine {
   [[nodiscard]] bool tick_is_due(Clock::time_point now);
   void tick();
   [[nodiscard]] std::vector<std::shared_ptr<SoftQp>> owners_of(const std::vector<Token>& tokens);
-  void retry_awaiting();
+  void look_at_waiting();
   [[nodiscard]] bool all_sleep(const std::vector<std::shared_ptr<SoftQp>>& parked);
   void rest_if_all_sleep();
   bool resume_ticks();
@@ -80,17 +83,19 @@ class Engine {
   [[nodiscard]] bool abandoned(const SoftQp& qp);
   void look_at_deadlines();
   void unpark(const std::shared_ptr<SoftQp>& qp);
-  void step(Closing& closing, bool& done);
   void take_in_closing();
   void serve_closing(Token token);
-  void expire_closing();
+  bool turn_closing(StreamCloser& closer);
+  void look_at_closing();
+  void finish_step();
+  [[nodiscard]] bool waits_at_exit(std::chrono::steady_clock::time_point now);
 
   tcp_offload::ReadinessSet sockets_;
   tcp_offload::EventCount wake_;
   std::mutex mutex_;
   std::unordered_map<Token, Entry> entries_;
   std::vector<Token> parked_;
-  std::vector<Token> awaiting_receive_;
+  std::vector<Token> waiting_;  // for what no socket tells of
   std::vector<Token> lent_;
   std::atomic<std::size_t> lent_count_{0};
   std::atomic<std::uint32_t> helps_{0};
@@ -101,13 +106,19 @@ class Engine {
   unsigned sleepy_ticks_ = 0;         // in a row at which all pollers slept
   std::atomic<bool> resting_{false};  // no ticks until one of them has left
   std::atomic<bool> stopping_{false};
+  std::atomic<bool> finishing_{false};
+  std::atomic<bool> finished_{false};
+  std::atomic<std::uint32_t> finish_steps_{0};
 
   // The engine thread's own.
-  std::unordered_map<Token, Closing> closing_;
+  std::unordered_map<Token, StreamCloser> closing_;
   Token next_closing_ = 1;
   std::uint32_t signs_ = 0;  // of all pollers, at the last tick
-  Clock::time_point next_deadlines_{}, give_up_{};
+  Clock::time_point next_deadlines_{};
+  Clock::time_point delivered_since_{};  // at the end, in running time
+  std::vector<std::weak_ptr<SoftQp>> last_;
 
+  RunningClock running_clock_;
   std::once_flag started_;
   std::thread thread_;
 };

@@ -1,7 +1,8 @@
-#include <array>
 #include <utility>
 
+#include "iwarp/tcp_offload/log.hpp"
 #include "soft/engine.hpp"
+#include "soft/soft_qp.hpp"
 
 /// Streams on their way out: what their queue pairs have left behind.
 namespace iwarp::verbs::soft {
@@ -9,8 +10,11 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// How long a closing stream has to send its rest and to see the peer's FIN.
-constexpr auto kSeeOff = 5s;
+// How long the end of the program is held up for a peer that has everything and does not close.
+constexpr auto kFinAtExit = 2s;
+// The engine's thread takes a step each 5 ms then, unless a lock keeps it from that for good.
+constexpr auto kStuck = 2s;
+constexpr auto kFinishLook = 2ms;
 
 }  // namespace
 
@@ -32,70 +36,82 @@ void Engine::take_in_closing() {
   for (ClosingStream& stream : arriving) {
     const Token token = next_closing_;
     next_closing_ += 2;
-    const int descriptor = stream.stream->descriptor();
-    closing_.emplace(token, Closing{std::move(stream), 0, false, Clock::now() + kSeeOff});
-    sockets_.add(descriptor, token, {});
+    const auto at = closing_.try_emplace(token, std::move(stream), running()).first;
+    sockets_.add(at->second.descriptor(), token, {});
     serve_closing(token);
-  }
-}
-
-// Sends the rest, then FIN; reads and drops what still comes.
-void Engine::step(Closing& closing, bool& done) {
-  using tcp_offload::IoStatus;
-  tcp_offload::Stream& stream = *closing.stream.stream;
-  while (closing.sent < closing.stream.unsent.size()) {
-    const iovec rest{closing.stream.unsent.data() + closing.sent,
-                     closing.stream.unsent.size() - closing.sent};
-    const auto sent = stream.send({&rest, 1});
-    closing.sent += sent.accepted;
-    if (sent.status == IoStatus::kWouldBlock) break;
-    if (sent.status != IoStatus::kOk) {
-      done = true;
-      return;
-    }
-  }
-  if (closing.sent == closing.stream.unsent.size() && !closing.finished_sending) {
-    closing.finished_sending = true;
-    stream.shutdown_send();
-  }
-  std::array<std::byte, 16384> dropped;
-  for (int turn = 0; turn < 16; ++turn) {
-    const auto got = stream.receive(dropped);
-    if (got.status == IoStatus::kWouldBlock) return;
-    if (got.status != IoStatus::kOk) {
-      done = got.status == IoStatus::kLost || closing.finished_sending;
-      return;
-    }
-    stream.consume(got.data.size());
   }
 }
 
 void Engine::serve_closing(Token token) {
   const auto at = closing_.find(token);
   if (at == closing_.end()) return;
-  Closing& closing = at->second;
-  bool done = false;
-  step(closing, done);
-  const int descriptor = closing.stream.stream->descriptor();
-  if (done) {
-    sockets_.remove(descriptor);
+  if (turn_closing(at->second)) {
     closing_.erase(at);
-  } else {
-    sockets_.modify(descriptor, token, {true, !closing.finished_sending});
+    return;
+  }
+  const auto interest = at->second.interest();
+  if (interest.read || interest.write) {
+    sockets_.modify(at->second.descriptor(), token, interest);
   }
 }
 
-void Engine::expire_closing() {
-  const auto now = Clock::now();
-  for (auto at = closing_.begin(); at != closing_.end();) {
-    if (now < at->second.deadline) {
-      ++at;
-      continue;
-    }
-    at->second.stream.stream->abort();
-    sockets_.remove(at->second.stream.stream->descriptor());
-    at = closing_.erase(at);
+// True once it is over. Nobody but the log can be told that something may not have arrived: the
+// queue pair has gone.
+bool Engine::turn_closing(StreamCloser& closer) {
+  if (closer.turn(running()) != StreamCloser::State::kOver) return false;
+  if (!closer.failure().empty()) {
+    tcp_offload::log(tcp_offload::LogLevel::kWarn, closer.failure());
   }
+  sockets_.remove(closer.descriptor());
+  return true;
+}
+
+void Engine::look_at_closing() {
+  for (auto at = closing_.begin(); at != closing_.end();) {
+    at = turn_closing(at->second) ? closing_.erase(at) : std::next(at);
+  }
+}
+
+void Engine::finish() {
+  if (!thread_.joinable() || is_own_thread()) return;
+  finishing_.store(true);
+  wake_.raise();
+  std::uint32_t seen = finish_steps_.load();
+  auto last_step = Clock::now();
+  while (!finished_.load() && Clock::now() - last_step < kStuck) {
+    std::this_thread::sleep_for(kFinishLook);
+    if (std::exchange(seen, finish_steps_.load()) != finish_steps_.load()) last_step = Clock::now();
+  }
+}
+
+void Engine::finish_step() {
+  if (finish_steps_.fetch_add(1) == 0) {
+    const std::lock_guard lock(mutex_);
+    for (const auto& [token, entry] : entries_) last_.push_back(entry.qp);
+  }
+  for (const auto& weak : last_) {
+    if (const auto qp = weak.lock()) qp->close();
+  }
+  finished_.store(!waits_at_exit(running()));
+}
+
+// That a peer has everything and does not close keeps no program from ending for long.
+bool Engine::waits_at_exit(Clock::time_point now) {
+  bool delivered = true;
+  bool over = true;
+  const auto count = [&](bool has_everything, bool is_over) {
+    delivered = delivered && has_everything;
+    over = over && is_over;
+  };
+  for (const auto& [token, closer] : closing_) {
+    count(closer.state() == StreamCloser::State::kAwaitsFin, false);
+  }
+  for (const auto& weak : last_) {
+    if (const auto qp = weak.lock()) count(qp->delivered(), qp->state() == QpState::kError);
+  }
+  if (!delivered) delivered_since_ = {};
+  if (delivered && delivered_since_ == Clock::time_point{}) delivered_since_ = now;
+  return !over && (!delivered || now - delivered_since_ < kFinAtExit);
 }
 
 }  // namespace iwarp::verbs::soft

@@ -5,25 +5,16 @@
 #include <functional>
 #include <memory>
 #include <random>
-#include <vector>
 
 #include "iwarp/ddp/stag_table.hpp"
-#include "iwarp/tcp_offload/stream.hpp"
 #include "iwarp/verbs/types.hpp"
+#include "soft/stream_closer.hpp"
 
 namespace iwarp::verbs::soft {
 
 class MemoryRegistry;
 class SoftCq;
 class SoftQp;
-
-/// A stream that its queue pair has given up: what was accepted is still to arrive, then FIN both
-/// ways or a time-out (decision: a reset must not destroy what was reported complete).
-struct ClosingStream {
-  std::shared_ptr<void> keep;     ///< What the stream may still read from: outlives it.
-  std::vector<std::byte> unsent;  ///< The rest of the FPDU that was being sent; likewise.
-  std::unique_ptr<tcp_offload::Stream> stream;
-};
 
 /// What a queue pair needs around it: who waits for its socket, where its news goes. The runtime
 /// does this with threads, a test with a simulated network and none.
@@ -34,6 +25,8 @@ class Host {
   virtual ddp::StagTable& stags() = 0;
   virtual MemoryRegistry& memory() = 0;
   virtual std::chrono::steady_clock::time_point now() const = 0;
+  /// The time as the deadlines of the protocol count it: as RunningClock does.
+  virtual std::chrono::steady_clock::time_point running() = 0;
   /// A number that no peer can guess.
   virtual std::uint32_t secret() { return std::random_device{}(); }
   /// Runs `task` soon, without any lock held, one after the other in the order of the calls.
@@ -45,9 +38,9 @@ class Host {
   virtual void remove(SoftQp& qp) = 0;
   /// The socket took less than it was offered: call SoftQp::transmit() when it takes more.
   virtual void want_write(SoftQp& qp) = 0;
-  /// The queue pair does not read, as a message awaits a receive: call SoftQp::receive() about
-  /// every millisecond until it does.
-  virtual void await_receive(SoftQp& qp) = 0;
+  /// What the queue pair waits for will not show at its socket: call SoftQp::look_again() about
+  /// every millisecond while it wants_looks().
+  virtual void look_again(SoftQp& qp) = 0;
   /// It reads again, or has to look whether its input has ended.
   virtual void want_read(SoftQp& qp) = 0;
   /// A completion queue was armed: no socket behind it may be left to a poller.
@@ -56,7 +49,7 @@ class Host {
   virtual void waiter_left() = 0;
   /// The calling thread polls in vain: it may serve sockets that nobody else does meanwhile.
   virtual void help() = 0;
-  /// Sees a stream off.
+  /// Closes a stream that its queue pair has left.
   virtual void see_off(ClosingStream closing) = 0;
 
   /// Accounts for `octets` more (or, negative, fewer) of half-received FPDUs.

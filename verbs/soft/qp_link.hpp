@@ -46,6 +46,15 @@ struct SoftQp::Link {
   std::optional<std::uint32_t> unagreed;
   Counter octets_sent, fpdus_sent, sends, writes, reads_done, immediates, atomics;
 
+  // The engine's, as it looks at time-outs.
+  struct Progress {
+    std::uint64_t sent = 0, unacknowledged = 0, received = 0;
+    bool operator==(const Progress&) const = default;
+  };
+  Progress progress;  // at the last look
+  Clock::rep next_look = 0;
+  std::chrono::milliseconds look_pause{0};
+
   /// Whether both peers have agreed to such an operation: EINVAL for what awaits a response with an
   /// ORD of 0, ENOTSUP for RFC 7306's where it has not been agreed on.
   [[nodiscard]] std::errc check_agreed(rdmap::Operation operation) const;

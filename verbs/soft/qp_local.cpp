@@ -15,7 +15,7 @@ void SoftQp::append_local(const SendWr& request) {
 // handed to the stream, or copied; what is behind it has not been looked at.
 bool SoftQp::perform_local() {
   Link& link = *link_.load();
-  if (bad_request_ || !link.transmitter.local_due()) return false;
+  if (bad_request_ || closed_here_.load() || !link.transmitter.local_due()) return false;
   const std::uint32_t position = link.transmitter.cursor().request;
   const LocalWork& work = local_work_[send_queue_.place(position)];
   MemoryRegistry& memory = init_.host->memory();

@@ -151,7 +151,7 @@ void SoftQp::await_receive(ConstBytes ulpdu) {
   set_awaits_receive(true);
   // Whoever posts looks next whether a message waits, and it is offered here next: one of the two
   // finds the other.
-  if (!offer_awaiting()) init_.host->await_receive(*this);
+  if (!offer_awaiting()) init_.host->look_again(*this);
 }
 
 // Whoever sleeps at its queues is not to be woken by a socket that is not read.
@@ -164,7 +164,7 @@ void SoftQp::set_awaits_receive(bool awaits) {
 // Offers the message that waits once more; false if it waits on.
 bool SoftQp::offer_awaiting() {
   Link& link = *link_.load();
-  const bool late = init_.host->now().time_since_epoch().count() >= receive_deadline_.load();
+  const bool late = from_now({}) >= receive_deadline_.load();
   const auto event = link.receiver.on_ulpdu(
       link.waiting, late ? rdmap::NoReceive::kFault : rdmap::NoReceive::kWait);
   if (event && std::holds_alternative<rdmap::AwaitsReceive>(*event)) return false;
@@ -333,9 +333,9 @@ void SoftQp::keep_tail(ConstBytes rest, ConstBytes behind, bool progress) {
   link.tail_size = size;
   std::copy(behind.begin(), behind.end(), std::copy(rest.begin(), rest.end(), link.tail.get()));
   if (size == 0 || awaits_receive()) {
-    half_fpdu_deadline_.store(0);
+    half_fpdu_since_.store(0);
   } else if (fresh) {
-    half_fpdu_deadline_.store(from_now(init_.timeouts.half_fpdu));
+    half_fpdu_since_.store(from_now({}));
   }
 }
 

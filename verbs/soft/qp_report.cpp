@@ -22,9 +22,16 @@ QpState SoftQp::state() const {
 }
 
 bool SoftQp::drained() const {
-  return stream_state() == StreamState::kClosed && !connecting_.load() &&
-         send_queue_.head() == send_queue_.tail() && receive_queue_.empty() &&
-         receives_over_.load();
+  const bool over = stream_state() == StreamState::kClosed || closed_here_.load();
+  return over && !connecting_.load() && send_queue_.head() == send_queue_.tail() &&
+         receive_queue_.empty() && receives_over_.load();
+}
+
+bool SoftQp::delivered() const {
+  const Link* link = link_.load();
+  const StreamState state = stream_state();
+  if (link == nullptr || state == StreamState::kClosed) return true;
+  return state == StreamState::kDraining && link->stream.delivery().unacknowledged == 0;
 }
 
 rdmap::ReceiveSource& SoftQp::receives() {

@@ -73,19 +73,24 @@ void SoftQp::transmit_some() {
   }
   send_all();
   retire();
-  if (flushing()) flush_requests();
+  if (flushing() || closed_here_.load()) flush_requests();
   const StreamState state = stream_state();
   const bool ending = state == StreamState::kClosing || state == StreamState::kTerminating;
   if (ending && nothing_left_to_send()) apply(StreamEvent::kAllSent, state);
   end_draining();
 }
 
-// Both halves have ended. Before the stream is over, a device that does not copy is done with the
-// program's memory, too: nobody would look after it any more.
+// Both halves have ended. Before the stream is over, the peer's TCP has acknowledged everything: a
+// peer that had closed its socket answers what comes then by a reset, and what was sent is lost. A
+// device that does not copy is done with the program's memory, too: nobody would look after it any
+// more.
 void SoftQp::end_draining() {
   const Link& link = *link_.load();
-  if (!input_ended_.load() || link.stream.released() < link.accepted) return;
-  apply(StreamEvent::kPeerFin, StreamState::kDraining);
+  if (!awaits_delivery() || link.stream.released() < link.accepted) return;
+  const auto delivery = link.stream.delivery();
+  if (delivery.unacknowledged == 0) return apply(StreamEvent::kPeerFin, StreamState::kDraining);
+  if (delivery.lost) return lost(connection_lost(delivery.lost));
+  init_.host->look_again(*this);
 }
 
 void SoftQp::send_all() {
@@ -174,6 +179,7 @@ void SoftQp::lose_sending(const std::error_code& error) {
 void SoftQp::plan(std::size_t mulpdu) {
   Link& link = *link_.load();
   Scratch& scratch = Scratch::of_thread();
+  if (closed_here_.load() && !link.transmitter.terminating()) return;
   const bool only_terminate = stream_state() == StreamState::kTerminating;
   if (only_terminate && !link.transmitter.terminating()) return;
   scratch.before = link.transmitter.cursor();
@@ -385,6 +391,7 @@ bool SoftQp::nothing_left_to_send() {
     const std::lock_guard lock(state_mutex_);
     return !ordered_terminate_ && (!link.transmitter.terminating() || cursor.terminated);
   }
+  if (closed_here_.load()) return link.stream.released() >= link.accepted;
   if (!input_ended_.load() && send_queue_.head() != send_queue_.tail()) return false;
   // Behind the FIN requests are flushed; those that have left are not to be.
   if (link.stream.released() < link.accepted) return false;

@@ -33,6 +33,7 @@ class Runtime final : public Host {
   /// if the environment has said where (IWARP_CAPTURE).
   tcp_offload::Device& device(const std::string& capture);
   [[nodiscard]] const std::shared_ptr<MemoryRegistry>& registry() const { return registry_; }
+  void finish() { engine_.finish(); }
   void on_async_event(std::function<void(const AsyncEvent&)> handler);
   std::optional<AsyncEvent> wait_async_event(std::chrono::milliseconds timeout);
 
@@ -41,6 +42,7 @@ class Runtime final : public Host {
   [[nodiscard]] std::chrono::steady_clock::time_point now() const override {
     return std::chrono::steady_clock::now();
   }
+  std::chrono::steady_clock::time_point running() override { return engine_.running(); }
   void post(std::function<void()> task) override;
   void report(AsyncEvent event) override;
   void add(SoftQp& qp) override { engine_.add(qp); }
@@ -48,7 +50,7 @@ class Runtime final : public Host {
   void want_write(SoftQp& qp) override { engine_.want_write(qp); }
   void help() override { engine_.help(); }
   void waiter_left() override { engine_.waiter_left(); }
-  void await_receive(SoftQp& qp) override { engine_.await_receive(qp); }
+  void look_again(SoftQp& qp) override { engine_.look_again(qp); }
   void want_read(SoftQp& qp) override { engine_.want_read(qp); }
   void stop_lease(SoftCq& cq) override { engine_.stop_lease(cq); }
   void see_off(ClosingStream closing) override { engine_.see_off(std::move(closing)); }

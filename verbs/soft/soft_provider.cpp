@@ -16,6 +16,7 @@ constexpr std::uint32_t kMaxCqe = SoftCq::kMaxDepth;
 constexpr std::uint32_t kMaxReads = 128;
 constexpr std::uint32_t kMaxObjects = 1U << 20U;
 constexpr std::chrono::milliseconds kMaxReceiveWait{1000};
+constexpr std::chrono::hours kMaxLinger{1};
 
 DeviceAttributes attributes_of(std::string name, const Runtime&) {
   DeviceAttributes a;
@@ -173,6 +174,12 @@ class SoftProvider final : public provider::Provider {
                   "queue pair: receive_wait is " + std::to_string(init.receive_wait.count()) +
                       " ms; 0 to " + std::to_string(kMaxReceiveWait.count()) + " can be had");
     }
+    if (init.linger.count() < 0 || init.linger > kMaxLinger) {
+      return fail(std::errc::invalid_argument,
+                  "queue pair: linger is " + std::to_string(init.linger.count()) + " ms; 0 to " +
+                      std::to_string(std::chrono::milliseconds(kMaxLinger).count()) +
+                      " can be had");
+    }
     own.host = runtime_;
     own.device = &runtime_->device(init.capture);
     own.capture = std::move(init.capture);
@@ -182,6 +189,7 @@ class SoftProvider final : public provider::Provider {
     own.number = init.number != 0 ? init.number : next_qp_.fetch_add(1);
     own.connectionless = init.connectionless;
     own.receive_wait = init.receive_wait;
+    own.timeouts.linger = init.linger;
     return std::shared_ptr<provider::Qp>(std::make_shared<SoftQp>(std::move(own)));
   }
 
@@ -209,6 +217,8 @@ class SoftProvider final : public provider::Provider {
   std::optional<AsyncEvent> wait_async_event(std::chrono::milliseconds timeout) override {
     return runtime_->wait_async_event(timeout);
   }
+
+  void finish() override { runtime_->finish(); }
 
  private:
   std::shared_ptr<Runtime> runtime_;

@@ -9,11 +9,6 @@ using rdmap::StreamAction;
 using rdmap::StreamEvent;
 using rdmap::StreamState;
 
-std::string seconds(std::chrono::milliseconds time) {
-  if (time < std::chrono::seconds(1)) return std::to_string(time.count()) + " ms";
-  return std::to_string(time.count() / 1000) + " s";
-}
-
 }  // namespace
 
 SoftQp::SoftQp(Init init)
@@ -38,7 +33,8 @@ SoftQp::~SoftQp() {
                                 link.unsent.end());
   auto stream = std::move(link.mode.stream);
   // A device that does not copy may still read from what the link holds.
-  init_.host->see_off({std::move(owned_link_), std::move(unsent), std::move(stream)});
+  init_.host->see_off({std::move(owned_link_), std::move(unsent), std::move(stream),
+                       init_.timeouts.linger, init_.number});
 }
 
 // ---- State ----
@@ -66,17 +62,14 @@ void SoftQp::enter(StreamState state) {
     case StreamState::kOperational: return;
     case StreamState::kTerminating: want_flush_.store(true); [[fallthrough]];
     case StreamState::kClosing:
-      deadline_.store(from_now(init_.timeouts.closing));
-      want_transmit_.store(true);
-      return;
     case StreamState::kDraining:
-      deadline_.store(from_now(init_.timeouts.draining));
+      deadline_.store(from_now(init_.timeouts.linger));
       want_transmit_.store(true);
       return;
     case StreamState::kClosed:
       deadline_.store(0);
       gone_deadline_.store(0);
-      half_fpdu_deadline_.store(0);
+      half_fpdu_since_.store(0);
       want_transmit_.store(true);
       want_flush_.store(true);
       finish_close();
@@ -187,80 +180,6 @@ bool SoftQp::flushing() const {
   const StreamState state = stream_state();
   return state == StreamState::kTerminating || state == StreamState::kDraining ||
          state == StreamState::kClosed;
-}
-
-void SoftQp::disconnect() {
-  if (connecting_.load()) return abort();
-  ending_.store(true);
-  explain(graceful_end(EndedBy::kProgram, EndLayer::kNone, "disconnected here"));
-  apply(StreamEvent::kLocalDisconnect);
-  settle();
-}
-
-void SoftQp::abort() {
-  given_up_.store(true);
-  want_flush_.store(want_flush_.load() || flushing_receives());
-  if (connecting_.load()) {
-    std::unique_ptr<Startup> startup;
-    {
-      const std::lock_guard lock(state_mutex_);
-      startup = std::move(startup_);
-    }
-    if (startup) startup->cancel();
-    if (fail_startup({std::make_error_code(std::errc::connection_aborted), "aborted here"})) return;
-  }
-  lost(abortive_end(EndedBy::kProgram, EndLayer::kNone, "aborted here"));
-  settle();
-}
-
-// ---- Time-outs ----
-
-SoftQp::Clock::rep SoftQp::from_now(std::chrono::milliseconds time) const {
-  return (init_.host->now() + time).time_since_epoch().count();
-}
-
-// How long the rest of an FPDU has been awaited, if that is too long. Peers that fill the room
-// which all connections share with halves must not keep it from the others: then little time is
-// left.
-std::optional<std::chrono::milliseconds> SoftQp::expired_half_fpdu() const {
-  const Clock::time_point deadline{Clock::duration{half_fpdu_deadline_.load()}};
-  if (deadline == Clock::time_point{}) return std::nullopt;
-  const auto allowed =
-      init_.host->tail_room() ? init_.timeouts.half_fpdu : init_.timeouts.half_fpdu_full;
-  const auto waited = init_.host->now() - (deadline - init_.timeouts.half_fpdu);
-  if (waited < allowed) return std::nullopt;
-  return std::chrono::duration_cast<std::chrono::milliseconds>(waited);
-}
-
-bool SoftQp::check_deadlines() {
-  const Clock::rep now = init_.host->now().time_since_epoch().count();
-  const auto passed = [now](Clock::rep deadline) { return deadline != 0 && now >= deadline; };
-  const auto timed_out = [](EndLayer layer, const std::string& what) {
-    return abortive_end(EndedBy::kNetwork, layer, what);
-  };
-  if (const auto waited = expired_half_fpdu()) {
-    lost(timed_out(EndLayer::kMpa, "half an FPDU came, and not the rest for " + seconds(*waited)));
-  } else if (passed(gone_deadline_.load())) {
-    stop_outliving();
-  } else if (passed(deadline_.load())) {
-    switch (stream_state()) {
-      case StreamState::kOperational:
-        lost(timed_out(EndLayer::kMpa,
-                       "the peer sent no first FPDU for " + seconds(init_.timeouts.first_fpdu)));
-        break;
-      case StreamState::kDraining:
-        apply(StreamEvent::kLost);  // everything was said; the peer keeps its half open
-        break;
-      default:
-        lost(timed_out(EndLayer::kTcp,
-                       "what was posted could not be sent in " + seconds(init_.timeouts.closing)));
-    }
-  }
-  // No socket may be about to say so: a call may fail on one that is sound.
-  if (awaits_receive() || sending_lost_.load()) receive();
-  settle();
-  return deadline_.load() != 0 || gone_deadline_.load() != 0 || awaits_receive() ||
-         half_fpdu_deadline_.load() != 0;
 }
 
 }  // namespace iwarp::verbs::soft

@@ -38,14 +38,15 @@ class Counter {
 /// The most elements of a gather or scatter list.
 inline constexpr std::uint32_t kMaxSges = 16;
 
-/// The time-outs of a connection in RDMA mode.
+/// The time-outs of a connection in RDMA mode, in running time (RunningClock). None of them passes
+/// before the socket has been read and had nothing more.
 struct QpTimeouts {
-  std::chrono::milliseconds first_fpdu{10'000};   ///< Responder: until the RTR indication.
-  std::chrono::milliseconds half_fpdu{10'000};    ///< From an FPDU's first octet to its last,
-  std::chrono::milliseconds half_fpdu_full{250};  ///< while there is no room for another half one.
-  std::chrono::milliseconds closing{10'000};      ///< To send what was posted.
-  std::chrono::milliseconds draining{5'000};      ///< From our FIN to the peer's.
-  std::chrono::milliseconds unreachable{1'000};   ///< Connectionless: from the peer's end to ours.
+  std::chrono::milliseconds first_fpdu{10'000};  ///< Responder: until the RTR indication.
+  /// From an FPDU's first octet to its last, but only while there is no room for another half one:
+  /// otherwise the wait is the ULP's business (RFC 5044 §7.1.2).
+  std::chrono::milliseconds half_fpdu_full{250};
+  std::chrono::milliseconds linger = kDefaultLinger;  ///< As in QpOptions.
+  std::chrono::milliseconds unreachable{1'000};  ///< Connectionless: from the peer's end to ours.
 };
 
 /// A queue pair of the software provider: the protocol cores between a stream and the queues.
@@ -54,9 +55,10 @@ struct QpTimeouts {
 /// stream, places and completes receives; the transmit half sends, and completes send requests.
 /// What the receive half wants sent it leaves to the transmit half and asks for it when it has left
 /// (settle()); neither half ever waits for the other, for a completion queue or for the program.
-/// Files: qp_startup.cpp from idle to RDMA mode, soft_qp.cpp state and time-outs, qp_post.cpp
-/// posting, qp_receive.cpp and qp_transmit.cpp the halves, qp_local.cpp the work requests that send
-/// nothing, qp_report.cpp what it says of itself.
+/// Files: qp_startup.cpp from idle to RDMA mode, soft_qp.cpp state, qp_end.cpp the ends that the
+/// program asks for, qp_deadlines.cpp time-outs, qp_post.cpp posting, qp_receive.cpp and
+/// qp_transmit.cpp the halves, qp_local.cpp the work requests that send nothing, qp_report.cpp what
+/// it says of itself.
 class SoftQp final : public provider::Qp,
                      public ResponderQp,
                      public std::enable_shared_from_this<SoftQp> {
@@ -92,8 +94,11 @@ class SoftQp final : public provider::Qp,
   Outcome<void> connect(const Endpoint& to, const ConnectOptions& options) override;
   Outcome<void> adopt(StreamingSocket& socket, const ConnectOptions& options) override;
   void disconnect() override;
+  void close() override;
   void abort() override;
   [[nodiscard]] bool drained() const override;
+  /// Whether the peer's TCP has acknowledged everything that will be sent. Any thread.
+  [[nodiscard]] bool delivered() const;
   [[nodiscard]] QpState state() const override;
   [[nodiscard]] std::uint32_t number() const override { return init_.number; }
   [[nodiscard]] QpCapacity capacity() const override { return init_.capacity; }
@@ -118,6 +123,10 @@ class SoftQp final : public provider::Qp,
   void transmit();
   /// Looks at the time-outs. True while one is running.
   bool check_deadlines();
+  /// Whether it waits for what no socket tells of: a receive, or the peer's acknowledgement.
+  [[nodiscard]] bool wants_looks() const { return awaits_receive() || awaits_delivery(); }
+  /// Looks whether that has come. One thread at a time.
+  void look_again();
   [[nodiscard]] int descriptor() const;
   /// Whether anything can still come in, now.
   [[nodiscard]] bool reads() const { return !input_ended_.load() && !awaits_receive(); }
@@ -159,9 +168,6 @@ class SoftQp final : public provider::Qp,
   void finish_close();
   void notify(ConnectionEvent event);
   void settle();
-  /// A point of time as the deadlines have it.
-  [[nodiscard]] Clock::rep from_now(std::chrono::milliseconds time) const;
-  [[nodiscard]] std::optional<std::chrono::milliseconds> expired_half_fpdu() const;
   [[nodiscard]] rdmap::StreamState stream_state() const { return stream_state_.load(); }
   [[nodiscard]] bool flushing() const;
   [[nodiscard]] rdmap::ReceiveSource& receives();
@@ -173,6 +179,18 @@ class SoftQp final : public provider::Qp,
   void explain(Diagnosis why);
   [[nodiscard]] EndOfConnection end_of_connection() const;
   void order_terminate(const rdmap::Terminate& message, const char* reason);
+
+  // qp_deadlines.cpp.
+  enum class Overdue : std::uint8_t { kNothing, kHalfFpdu, kUnreachable, kStep };
+  /// A point of running time as the deadlines have it.
+  [[nodiscard]] Clock::rep from_now(std::chrono::milliseconds time) const;
+  [[nodiscard]] Overdue overdue() const;
+  [[nodiscard]] bool half_fpdu_is_overdue(Clock::rep now) const;
+  [[nodiscard]] bool finds_nothing_to_read();
+  void renew_deadline_by_progress();
+  void judge(Overdue what);
+  void judge_step();
+  void judge_draining();
 
   // qp_post.cpp.
   [[nodiscard]] std::errc check(const SendWr& request) const;
@@ -239,6 +257,10 @@ class SoftQp final : public provider::Qp,
   [[nodiscard]] bool issued(std::uint32_t position) const;
   [[nodiscard]] bool nothing_left_to_send();
   void end_draining();
+  /// Whether both halves have ended, and the peer's TCP still owes acknowledgements.
+  [[nodiscard]] bool awaits_delivery() const {
+    return input_ended_.load() && stream_state() == rdmap::StreamState::kDraining;
+  }
 
   Init init_;
   rdmap::SendQueue send_queue_;
@@ -271,6 +293,7 @@ class SoftQp final : public provider::Qp,
   std::atomic<bool> peer_gone_{false};     // its end does not end a connectionless queue pair yet
   std::atomic<bool> awaits_receive_{false};
   std::atomic<bool> ending_{false};         // the program asked for a graceful end
+  std::atomic<bool> closed_here_{false};    // by close(): what is posted does not leave any more
   std::atomic<bool> receives_over_{false};  // what was posted has been flushed
   std::atomic<bool> leased_{false};
   std::atomic<bool> deferred_{false};  // posted, but left for the poller to send
@@ -278,7 +301,7 @@ class SoftQp final : public provider::Qp,
   std::atomic<std::size_t> octets_since_drive_{0};
   std::atomic<Clock::rep> deadline_{0};       // 0: none
   std::atomic<Clock::rep> gone_deadline_{0};  // while peer_gone_
-  std::atomic<Clock::rep> half_fpdu_deadline_{0};
+  std::atomic<Clock::rep> half_fpdu_since_{0};
   std::atomic<Clock::rep> receive_deadline_{0};  // while awaits_receive_
   std::atomic<std::uint32_t> failed_read_{0};    // index + 1 of the Read that ended the stream
   std::atomic<Status> failed_read_status_{Status::kRemoteAccessError};

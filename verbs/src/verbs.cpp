@@ -64,7 +64,7 @@ bool QueuePair::wait_disconnected(std::chrono::milliseconds timeout) {
 
 bool QueuePair::drain(std::chrono::milliseconds timeout) {
   const auto deadline = std::chrono::steady_clock::now() + timeout;
-  if (core_->state() != QpState::kError) core_->abort();
+  if (core_->state() != QpState::kError) core_->close();
   while (!core_->drained()) {
     if (std::chrono::steady_clock::now() >= deadline) return false;
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
@@ -111,7 +111,8 @@ Outcome<QueuePair> ProtectionDomain::create_qp(const CompletionQueue& send_cq,
                                         .signaling = options.signaling,
                                         .on_event = std::move(on_event),
                                         .capture = std::move(options.capture),
-                                        .receive_wait = options.receive_wait});
+                                        .receive_wait = options.receive_wait,
+                                        .linger = options.linger});
   if (!core) return failure(core.error());
   return QueuePair(std::move(*core), std::move(events));
 }

@@ -21,6 +21,7 @@ class CapturedStream final : public Stream {
   void consume(std::size_t n) override { inner_->consume(n); }
   Sent send(std::span<const iovec> pieces) override;
   [[nodiscard]] std::uint64_t released() const override { return inner_->released(); }
+  [[nodiscard]] Delivery delivery() const override { return inner_->delivery(); }
   [[nodiscard]] std::size_t emss() const override { return inner_->emss(); }
   [[nodiscard]] int descriptor() const override { return inner_->descriptor(); }
   void shutdown_send() override;

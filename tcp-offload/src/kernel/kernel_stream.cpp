@@ -141,6 +141,17 @@ Sent KernelStream::end_sending(int error) {
   return {IoStatus::kLost, 0, send_error_};
 }
 
+// A socket that has closed with octets unacknowledged was reset, or has given the peer up.
+Delivery KernelStream::delivery() const {
+  const bool fin = fin_queued_.load(std::memory_order_acquire);
+  const std::uint64_t owed = unacknowledged(socket_.get());
+  Delivery delivery{owed - (fin && owed != 0 ? 1U : 0U), {}};
+  const int lost = lost_.load(std::memory_order_acquire);
+  const bool gone = delivery.unacknowledged != 0 && is_closed(socket_.get());
+  if (lost != 0 || gone) delivery.lost = system_error(lost != 0 ? lost : ECONNRESET);
+  return delivery;
+}
+
 // Remembers the first reason; an abort overrides what it causes.
 int KernelStream::note_lost(int error) {
   int first = 0;
@@ -151,6 +162,7 @@ void KernelStream::shutdown_send() {
   // Set before FIN can have gone out: see reset_behind_end().
   if (shut_down_.exchange(true, std::memory_order_acq_rel)) return;
   static_cast<void>(::shutdown(socket_.get(), SHUT_WR));
+  fin_queued_.store(true, std::memory_order_release);
 }
 
 void KernelStream::abort() {

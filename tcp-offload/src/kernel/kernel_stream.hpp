@@ -22,6 +22,7 @@ class KernelStream final : public Stream {
   void consume(std::size_t n) override;
   Sent send(std::span<const iovec> pieces) override;
   [[nodiscard]] std::uint64_t released() const override { return accepted_; }
+  [[nodiscard]] Delivery delivery() const override;
   [[nodiscard]] std::size_t emss() const override { return emss_.load(std::memory_order_relaxed); }
   [[nodiscard]] int descriptor() const override { return socket_.get(); }
   void shutdown_send() override;
@@ -46,6 +47,7 @@ class KernelStream final : public Stream {
   std::atomic<std::size_t> emss_;
   std::atomic<int> lost_{0};  // errno of the first half that saw the connection lost
   std::atomic<bool> shut_down_{false};
+  std::atomic<bool> fin_queued_{false};
 
   // Receive half.
   std::vector<std::byte> first_;

@@ -1,8 +1,10 @@
 #include "kernel/socket.hpp"
 
 #include <fcntl.h>
+#include <linux/sockios.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -147,6 +149,12 @@ bool is_closed(int socket) {
   socklen_t size = sizeof info;
   return ::getsockopt(socket, IPPROTO_TCP, TCP_INFO, &info, &size) != 0 ||
          info.tcpi_state == TCP_CLOSE;
+}
+
+std::uint64_t unacknowledged(int socket) {
+  int octets = 0;
+  return ::ioctl(socket, SIOCOUTQ, &octets) == 0 && octets > 0 ? static_cast<std::uint64_t>(octets)
+                                                               : 0;
 }
 
 void reset_connection(int socket) {

@@ -59,6 +59,8 @@ std::size_t effective_mss(int socket);
 
 /// Whether the connection has left every state in which it could carry data or FIN.
 bool is_closed(int socket);
+/// Octets sent, and FIN as one more, that the peer's TCP has not acknowledged.
+std::uint64_t unacknowledged(int socket);
 
 /// Resets the connection but leaves the descriptor open, so that another thread may still be in a
 /// call on it.

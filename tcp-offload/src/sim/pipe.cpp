@@ -178,7 +178,7 @@ void Pipe::deliver_data(std::vector<std::byte> data) {
   world_.schedule.note(Happening::kData, arrived_);
   if (!abandoned_) received_.insert(received_.end(), data.begin(), data.end());
   if (!data.empty()) {
-    plan_acknowledgement();
+    if (!abandoned_) plan_acknowledgement();  // an end that is gone answers by a reset
     observer_.on_arrival();
   }
   if (breaks) break_connection();

@@ -61,6 +61,8 @@ class Pipe {
   void own_memory();
   [[nodiscard]] std::uint64_t accepted() const { return accepted_; }
   [[nodiscard]] std::uint64_t released() const;
+  /// Octets accepted that the receiver's device has not acknowledged.
+  [[nodiscard]] std::uint64_t unacknowledged() const { return accepted_ - acknowledged_; }
   [[nodiscard]] std::size_t emss() const { return options_.emss; }
 
   // --- The receiver's end.

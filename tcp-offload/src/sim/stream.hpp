@@ -17,6 +17,9 @@ class SimStream final : public Stream {
   void consume(std::size_t n) override;
   Sent send(std::span<const iovec> pieces) override;
   [[nodiscard]] std::uint64_t released() const override;
+  [[nodiscard]] Delivery delivery() const override {
+    return {end_.out().unacknowledged(), end_.lost()};
+  }
   [[nodiscard]] std::size_t emss() const override { return end_.out().emss(); }
   [[nodiscard]] int descriptor() const override { return -1; }
   void shutdown_send() override;

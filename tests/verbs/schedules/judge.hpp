@@ -44,6 +44,9 @@ class Judge {
   }
   /// Whether the peer's receive for it succeeded.
   [[nodiscard]] bool received(Side side, const Operation& operation) const;
+  /// Whether what has succeeded for a side has to be with the other one: the side has not been told
+  /// of a loss, and the other one has listened to the end.
+  [[nodiscard]] bool has_promised(Side side) const;
   /// Requests of a side before this one have succeeded, as its completions say.
   [[nodiscard]] std::size_t succeeded(Side side) const;
   void violated(Side side, const std::string& sentence);

@@ -31,11 +31,24 @@ void Judge::check_ends(Side side) {
   if (end.host->serving() != 0) violated(side, "its socket is served though it is over");
 }
 
+// The end of a queue pair that is gone has nobody to tell but the log.
+bool Judge::has_promised(Side side) const {
+  const SimEnd& own = record_.end(side);
+  const SimEnd& peer = record_.end(other(side));
+  const Progress& peers = record_.of(other(side));
+  if (peers.destroyed || peers.dropped || peer.ended_badly()) return false;
+  return record_.of(side).destroyed ? own.host->failed_closings.empty() : !own.ended_badly();
+}
+
 // Where nothing goes wrong both ends part in peace; where one only leaves early, too.
 void Judge::check_peace() {
-  if (!record_.setting.clean() && record_.setting.trouble != Trouble::kDisconnect) return;
+  const Setting& setting = record_.setting;
+  const bool leaves = setting.trouble == Trouble::kDisconnect || setting.patient();
+  if (!setting.clean() && !leaves) return;
   for (const Side side : kSides) {
     SimEnd& end = record_.end(side);
+    if (!end.host->failed_closings.empty()) violated(side, end.host->failed_closings.front());
+    if (!end.qp) continue;
     if (end.qp->terminate_sent()) {
       violated(side, "sent Terminate " + text_of(*end.qp->terminate_sent()) +
                          " though nothing went wrong");

@@ -98,6 +98,7 @@ Judge::Arrival Judge::arrival(Side side, const Operation& operation) {
 // whole, nothing has come.
 void Judge::check_order(Side side) {
   bool over = false;
+  const std::size_t promised = has_promised(side) ? succeeded(side) : 0;
   for (const Operation& operation : part(side).operations) {
     const Arrival seen = arrival(side, operation);
     const bool come = seen == Arrival::kWhole || seen == Arrival::kPart;
@@ -105,6 +106,9 @@ void Judge::check_order(Side side) {
       violated(side, operation, "arrived though it was never posted");
     }
     if (come && over) violated(side, operation, "arrived though something before it had not");
+    if (operation.request.wr_id < promised && (seen == Arrival::kNone || seen == Arrival::kPart)) {
+      violated(side, operation, "succeeded, and not all of it arrived");
+    }
     if (record_.setting.clean() && !come && seen != Arrival::kUnknown) {
       violated(side, operation, "never arrived though nothing went wrong");
     }

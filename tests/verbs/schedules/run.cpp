@@ -11,6 +11,7 @@ namespace {
 
 constexpr auto kForever = std::chrono::hours(1);
 constexpr auto kHiccup = std::chrono::seconds(1);
+constexpr auto kLongestLinger = std::chrono::seconds(60);
 
 std::size_t index_of(Side side) { return static_cast<std::size_t>(side); }
 
@@ -70,8 +71,9 @@ void Run::wait_for_end() {
         step();
         return ended(Side::kClient) && ended(Side::kServer);
       },
-      60s);
+      kForever);
   if (!over) violated("does not end");
+  naps_ = 0;
   for (const Side side : kSides) {
     end(side).host->inside_receive = end(side).host->inside_transmit = nullptr;
   }
@@ -89,17 +91,18 @@ void Run::settle() {
   const auto seen_off = [this] {
     return end(Side::kClient).host->seeing_off() + end(Side::kServer).host->seeing_off() == 0;
   };
-  pair_->run_until(seen_off, 10s);
+  pair_->run_until(seen_off, 2 * kLongestLinger);
 }
 
 void Run::step() {
   const auto now = pair_->network.net.now();
   if (steps_-- == 0) act();
+  if (naps_ != 0 && !end(deaf_).host->deaf) {
+    --naps_;
+    fall_deaf(deaf_, setting_.nap);
+  }
   for (const Side side : kSides) {
-    if (setting_.trouble == Trouble::kHiccup && end(side).host->deaf && now >= deaf_until_) {
-      end(side).host->deaf = false;
-      end(side).collects = true;
-    }
+    if (side == deaf_ && end(side).host->deaf && now >= deaf_until_) wake_up();
     look(side);
     if (!end(side).qp) continue;
     if (!random_.one_in(3)) post_receives(side);
@@ -162,6 +165,7 @@ void Run::act() {
   SimEnd& own = end(setting_.at);
   switch (setting_.trouble) {
     case Trouble::kHiccup: return hiccup();
+    case Trouble::kFarewell: return take_leave();
     case Trouble::kDeregistration: return deregister();
     case Trouble::kAbort:
     case Trouble::kDisconnect: return act_for_program(own);
@@ -193,11 +197,34 @@ void Run::disconnect(Side side) {
 }
 
 void Run::hiccup() {
-  SimEnd& own = end(setting_.at);
-  own.host->deaf = true;
-  own.collects = false;
-  deaf_until_ = pair_->network.net.now() + kHiccup;
+  fall_deaf(setting_.at, kHiccup);
   tell(name_of(setting_.at), " listens to nothing for a second");
+}
+
+void Run::fall_deaf(Side side, std::chrono::nanoseconds time) {
+  end(side).host->deaf = true;
+  end(side).collects = false;
+  deaf_ = side;
+  deaf_until_ = pair_->network.net.now() + time;
+}
+
+void Run::wake_up() {
+  end(deaf_).host->deaf = false;
+  end(deaf_).collects = true;
+}
+
+void Run::take_leave() {
+  const Side side = setting_.at;
+  tell(name_of(side), " leaves, way ", static_cast<int>(setting_.leaving));
+  naps_ = setting_.naps;
+  deaf_ = other(side);
+  switch (setting_.leaving) {
+    case Leaving::kDisconnect: return disconnect(side);
+    case Leaving::kClose:
+      progress(side).parted = progress(side).dropped = true;
+      return end(side).qp->close();
+    case Leaving::kDestruction: end(side).qp.reset(); progress(side).destroyed = true;
+  }
 }
 
 void Run::deregister() {

@@ -21,6 +21,9 @@ class Run {
   void act_for_program(SimEnd& own);
   void disconnect(Side side);
   void hiccup();
+  void take_leave();
+  void fall_deaf(Side side, std::chrono::nanoseconds time);
+  void wake_up();
   void deregister();
   void do_work();
   void part_in_peace();
@@ -58,7 +61,9 @@ class Run {
   Record record_;
   std::uint64_t steps_;
   bool posting_ = false;
+  Side deaf_ = Side::kClient;  // who wakes up again
   std::chrono::steady_clock::time_point deaf_until_{};
+  std::uint32_t naps_ = 0;  // still to come
   std::size_t seen_sent_[2] = {}, seen_received_[2] = {}, seen_events_[2] = {};
 };
 

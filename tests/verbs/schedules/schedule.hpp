@@ -13,7 +13,8 @@ struct Progress {
   std::size_t operations = 0;  ///< Posted.
   std::size_t receives = 0;    ///< Posted.
   bool destroyed = false;
-  bool parted = false;           ///< It has asked for a graceful end.
+  bool parted = false;           ///< It has asked for a graceful end,
+  bool dropped = false;          ///< and to hear no more.
   const Region* lost = nullptr;  ///< The region that was taken away.
 };
 

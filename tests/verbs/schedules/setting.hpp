@@ -32,9 +32,14 @@ enum class Trouble : std::uint8_t {
   kDeafness,  ///< One end stops reading for good.
   kAbort,
   kDestruction,
+  kFarewell,  ///< One end leaves in one of three ways while the other one reads now and then.
 };
-inline constexpr std::uint32_t kTroubles = 13;
+inline constexpr std::uint32_t kTroubles = 14;
 const char* name_of(Trouble trouble);
+
+/// How one end leaves.
+enum class Leaving : std::uint8_t { kDisconnect, kClose, kDestruction };
+inline constexpr std::uint32_t kLeavings = 3;
 
 /// The frame of one schedule.
 struct Setting {
@@ -48,6 +53,9 @@ struct Setting {
   std::uint32_t longest = 0;  ///< Message, in octets.
   std::uint32_t pace = 1;     ///< Somebody posts something at every so many steps.
   bool intrudes = false;      ///< Acts, too, while a half of the queue pair is at work.
+  Leaving leaving = Leaving::kDisconnect;  ///< Of a farewell,
+  std::chrono::milliseconds nap{0};        ///< how long the other end does not read at a time,
+  std::uint32_t naps = 0;                  ///< and how often.
 
   /// Whether everything has to be done, and everybody to part in peace.
   [[nodiscard]] bool clean() const {
@@ -55,6 +63,10 @@ struct Setting {
   }
   /// Whether both ends still say farewell properly, and nothing gets lost on the way.
   [[nodiscard]] bool orderly() const { return trouble <= Trouble::kDeregistration; }
+  /// Whether an end that leaves waits for the other one as long as that takes.
+  [[nodiscard]] bool patient() const {
+    return trouble == Trouble::kFarewell && nap < pair.client.timeouts.linger;
+  }
   /// Whether a change on the way may pass for something that was sent.
   [[nodiscard]] bool deceptive() const {
     return trouble == Trouble::kCorruption && pair.crc == mpa::Crc::kOff;

@@ -94,7 +94,7 @@ int change_state(Qp& qp, ibv_qp_state to) {
   switch (to) {
     case IBV_QPS_ERR:
       Rendezvous::get().forget(*qp.core);
-      qp.core->abort();
+      qp.core->close();  // what has completed still arrives
       qp.shown.plain.state = IBV_QPS_ERR;
       return 0;
     case IBV_QPS_SQD: qp.core->disconnect(); return 0;

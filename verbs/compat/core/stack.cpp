@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <charconv>
 #include <cstdlib>
 #include <mutex>
@@ -14,24 +15,44 @@
 
 namespace iwarp::compat {
 
+namespace {
+
+struct Current {
+  std::mutex mutex;
+  pid_t process = 0;
+  std::shared_ptr<verbs::provider::Provider> keep;
+  std::atomic<verbs::provider::Provider*> in_use{nullptr};
+};
+
+Current& current() {
+  static auto* const only = new Current;
+  return *only;
+}
+
+// Runs behind the exit handlers of the program, which may still send. A program that ends without
+// having destroyed anything counts on what has completed all the same; the threads that would see
+// to that go with the process.
+__attribute__((destructor)) void finish_connections() {
+  auto* const provider = current().in_use.load();
+  if (provider != nullptr && current().process == ::getpid()) provider->finish();
+}
+
+}  // namespace
+
 // The one of the parent is leaked in a child: its threads are not there to be joined, and what it
 // has open belongs to the parent's connections.
 std::shared_ptr<verbs::provider::Provider> provider() {
-  struct Current {
-    std::mutex mutex;
-    pid_t process = 0;
-    std::shared_ptr<verbs::provider::Provider> keep;
-  };
-  static auto* const current = new Current;
-  const std::lock_guard lock(current->mutex);
-  if (current->keep != nullptr && current->process == ::getpid()) return current->keep;
-  if (current->keep != nullptr) new std::shared_ptr<verbs::provider::Provider>(current->keep);
+  Current& now = current();
+  const std::lock_guard lock(now.mutex);
+  if (now.keep != nullptr && now.process == ::getpid()) return now.keep;
+  if (now.keep != nullptr) new std::shared_ptr<verbs::provider::Provider>(now.keep);
   auto opened = verbs::provider::open_software("software");
   if (!opened) return nullptr;
-  current->keep = std::move(*opened);
-  current->keep->on_async_event(&route_async_event);
-  current->process = ::getpid();
-  return current->keep;
+  now.keep = std::move(*opened);
+  now.keep->on_async_event(&route_async_event);
+  now.process = ::getpid();
+  now.in_use.store(now.keep.get());
+  return now.keep;
 }
 
 bool shows_as_ib() {
@@ -41,25 +62,35 @@ bool shows_as_ib() {
 
 namespace {
 
-std::chrono::milliseconds chosen_receive_wait() {
-  constexpr std::uint32_t kLongest = 1000;
-  const char* const chosen = std::getenv("IWARP_RECEIVE_WAIT");
-  if (chosen == nullptr) return std::chrono::milliseconds(kLongest);
+// What the environment says, up to `longest`; `usual` if it says nothing or no such number.
+std::chrono::milliseconds chosen_time(const char* name, std::chrono::milliseconds longest,
+                                      std::chrono::milliseconds usual) {
+  const char* const chosen = std::getenv(name);
+  if (chosen == nullptr) return usual;
   const std::string_view text(chosen);
-  std::uint32_t wait = 0;
-  const auto parsed = std::from_chars(text.data(), text.data() + text.size(), wait);
+  std::uint32_t time = 0;
+  const auto parsed = std::from_chars(text.data(), text.data() + text.size(), time);
   const bool whole = parsed.ec == std::errc{} && parsed.ptr == text.data() + text.size();
-  if (whole && wait <= kLongest) return std::chrono::milliseconds(wait);
-  verbs::log(verbs::LogLevel::kWarn, "IWARP_RECEIVE_WAIT=" + std::string(text) +
-                                         " is not a number of milliseconds up to 1000: it is 1000");
-  return std::chrono::milliseconds(kLongest);
+  if (whole && time <= longest.count()) return std::chrono::milliseconds(time);
+  verbs::log(verbs::LogLevel::kWarn, std::string(name) + "=" + std::string(text) +
+                                         " is not a number of milliseconds up to " +
+                                         std::to_string(longest.count()) + ": it is " +
+                                         std::to_string(usual.count()));
+  return usual;
 }
 
 }  // namespace
 
 std::chrono::milliseconds receive_wait() {
-  static const std::chrono::milliseconds wait = chosen_receive_wait();
+  constexpr std::chrono::seconds kLongest{1};
+  static const auto wait = chosen_time("IWARP_RECEIVE_WAIT", kLongest, kLongest);
   return wait;
+}
+
+std::chrono::milliseconds linger_time() {
+  constexpr std::chrono::hours kLongest{1};
+  static const auto time = chosen_time("IWARP_LINGER", kLongest, verbs::kDefaultLinger);
+  return time;
 }
 
 }  // namespace iwarp::compat

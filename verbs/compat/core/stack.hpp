@@ -21,4 +21,8 @@ bool shows_as_ib();
 /// milliseconds.
 std::chrono::milliseconds receive_wait();
 
+/// How long the end of a connection waits while nothing moves (verbs::QpOptions::linger):
+/// IWARP_LINGER, in milliseconds.
+std::chrono::milliseconds linger_time();
+
 }  // namespace iwarp::compat

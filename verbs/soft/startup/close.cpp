@@ -1,31 +1,34 @@
 #include "soft/startup/close.hpp"
 
 #include <algorithm>
-#include <array>
 #include <chrono>
+#include <optional>
 #include <utility>
+
+#include "iwarp/tcp_offload/log.hpp"
+#include "soft/stream_closer.hpp"
 
 namespace iwarp::verbs::soft {
 namespace {
 
 using std::chrono::milliseconds;
 
-constexpr milliseconds kLinger{2000};
 constexpr milliseconds kFirstPause{5};
 constexpr milliseconds kLongestPause{320};
-/// Octets thrown away at a time; a peer that sends more than that between two looks is not closing.
-constexpr std::size_t kLook = 65536;
 
 /// A stream that has left the executor's reactor has no readiness there: it is looked at now and
-/// then.
+/// then. The time is that of the pauses, in which the process has run.
 class Closing : public std::enable_shared_from_this<Closing> {
  public:
-  Closing(std::unique_ptr<tcp_offload::Stream> stream, std::unique_ptr<tcp_offload::Timer> timer)
-      : stream_(std::move(stream)), timer_(std::move(timer)) {}
+  Closing(ClosingStream stream, std::unique_ptr<tcp_offload::Timer> timer)
+      : closer_(std::in_place, std::move(stream), StreamCloser::Time{}), timer_(std::move(timer)) {}
 
   void look() {
-    if (waited_ < kLinger && !ended()) return wait();
-    stream_.reset();
+    if (closer_->turn(StreamCloser::Time{} + waited_) != StreamCloser::State::kOver) return wait();
+    if (!closer_->failure().empty()) {
+      tcp_offload::log(tcp_offload::LogLevel::kWarn, closer_->failure());
+    }
+    closer_.reset();
     timer_.reset();
   }
 
@@ -38,20 +41,7 @@ class Closing : public std::enable_shared_from_this<Closing> {
     });
   }
 
-  /// Whether the peer has closed, after what it sent has been thrown away.
-  bool ended() {
-    std::array<std::byte, 4096> scratch;
-    for (std::size_t seen = 0; seen < kLook;) {
-      const tcp_offload::Received received = stream_->receive(scratch);
-      if (received.status == tcp_offload::IoStatus::kWouldBlock) return false;
-      if (received.status != tcp_offload::IoStatus::kOk) return true;
-      seen += received.data.size();
-      stream_->consume(received.data.size());
-    }
-    return false;
-  }
-
-  std::unique_ptr<tcp_offload::Stream> stream_;
+  std::optional<StreamCloser> closer_;
   std::unique_ptr<tcp_offload::Timer> timer_;
   milliseconds pause_ = kFirstPause;
   milliseconds waited_{0};
@@ -63,8 +53,10 @@ void close_gently(tcp_offload::Device& device,
                   std::unique_ptr<tcp_offload::Connection> connection) {
   auto stream = connection->hand_over({});
   if (stream == nullptr) return;
-  stream->shutdown_send();
-  std::make_shared<Closing>(std::move(stream), device.make_timer())->look();
+  ClosingStream closing;
+  closing.stream = std::move(stream);
+  closing.linger = kDefaultLinger;
+  std::make_shared<Closing>(std::move(closing), device.make_timer())->look();
 }
 
 }  // namespace iwarp::verbs::soft

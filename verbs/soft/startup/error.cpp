@@ -27,6 +27,11 @@ std::string to_text(const Endpoint& endpoint) {
   return endpoint.address().is_v6() ? "[" + address + "]:" + port : address + ":" + port;
 }
 
+std::string to_text(std::chrono::milliseconds time) {
+  if (time < std::chrono::seconds(1)) return std::to_string(time.count()) + " ms";
+  return std::to_string(time.count() / 1000) + " s";
+}
+
 Error stream_error(const std::string& what, std::error_code reason) {
   if (reason == tcp_offload::Error::kEndOfStream) {
     return make_error(std::errc::connection_reset, what, "the peer closed the connection");

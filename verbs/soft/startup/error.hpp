@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <string>
 #include <system_error>
 
@@ -12,6 +13,9 @@ namespace iwarp::verbs::soft {
 
 /// "192.0.2.1:4791", or "[2001:db8::1]:4791".
 std::string to_text(const Endpoint& endpoint);
+
+/// "250 ms", or "10 s" from a second on.
+std::string to_text(std::chrono::milliseconds time);
 
 /// `what` and why the system, or the peer's end of the stream, did not let it be.
 Error stream_error(const std::string& what, std::error_code reason);

@@ -151,7 +151,7 @@ IWARP_API void start_bind(connection_core&, posted<remote_buffer>&, const bindin
 /// end of a shutdown, which goes on) can be cancelled without a trace, by cancellation_type total.
 /// So can a connect or an accept under way, but that uses the connection up: make another. A
 /// request that the device has cannot be taken back: `terminal` (and so a time-out made of
-/// `operator||`) aborts the connection, weaker types have no effect. Boost 1.74 has no cancellation
+/// `operator||`) closes the connection, weaker types have no effect. Boost 1.74 has no cancellation
 /// slots; there, and everywhere, cancel() and close() do it by hand.
 ///
 /// **Destruction**, like close(), ends what is under way with operation_aborted, each operation
@@ -218,9 +218,9 @@ class IWARP_API connection {
   }
 
   /// What is under way ends with operation_aborted: at once, except for requests that the device
-  /// has. Those end when nothing moves into or out of their memory any more; if only receives are
-  /// posted, as the connection closes behind what was sent, when the peer has closed too or after
-  /// the time-out for that.
+  /// has. Those end when nothing moves into or out of their memory any more. What had completed
+  /// before still arrives, as verbs::QueuePair::close() says, even if the execution context ends
+  /// meanwhile.
   void close();
   /// Ends, with operation_aborted, the operations that the device does not know of yet: the first
   /// kind under Cancellation above. The connection stays, unless it was being connected.

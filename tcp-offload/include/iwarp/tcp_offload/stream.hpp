@@ -37,13 +37,21 @@ struct Sent {
   std::error_code error;                    ///< Set exactly when the status is kLost.
 };
 
+/// What has become of the octets that a stream accepted.
+struct Delivery {
+  /// Octets accepted that the peer's TCP has not acknowledged; FIN is not counted.
+  std::uint64_t unacknowledged = 0;
+  /// Set if the connection is gone: what is unacknowledged has not arrived for certain.
+  std::error_code lost;
+};
+
 /// One TCP connection in RDMA mode: an ordered stream of octets each way. No call blocks.
 ///
 /// Threads: a stream has a receive half (receive, consume) and a send half (send, released,
-/// shutdown_send). One thread at a time may be in each half; both halves may run at once. emss(),
-/// abort(), descriptor(), local() and remote() may be called from any thread at any time before
-/// the destructor, which needs the stream for itself. Streams of a simulated network belong to the
-/// one thread that runs the network.
+/// shutdown_send). One thread at a time may be in each half; both halves may run at once.
+/// delivery(), emss(), abort(), descriptor(), local() and remote() may be called from any thread at
+/// any time before the destructor, which needs the stream for itself. Streams of a simulated
+/// network belong to the one thread that runs the network.
 ///
 /// Readiness: a stream with a descriptor becomes readable and writable as that descriptor does
 /// (also in an edge-triggered epoll set: after kWouldBlock the next change is signalled). A new
@@ -86,6 +94,10 @@ class Stream {
   /// memory may be changed or freed. Never decreases and never exceeds the octets accepted. A
   /// device that copies reports everything accepted; one that does not copy lags behind.
   [[nodiscard]] virtual std::uint64_t released() const = 0;
+
+  /// What the peer's TCP has acknowledged. Nothing signals a change: ask again. A system call or
+  /// two. `lost` may be set here before either half answers kLost.
+  [[nodiscard]] virtual Delivery delivery() const = 0;
 
   /// The Effective Maximum Segment Size now (RFC 5044 §3), in octets: the payload that fits one TCP
   /// segment, TCP options taken off. May change during the connection's life. Makes no system call;

@@ -21,6 +21,9 @@ enum class AfterRejection : std::uint8_t {
   kGiveBack,  ///< It is the program's again, in streaming mode.
 };
 
+/// QpOptions::linger unless the program says otherwise.
+inline constexpr std::chrono::milliseconds kDefaultLinger = std::chrono::seconds(60);
+
 /// How one side wants to start a connection (RFC 5044 §7.1, RFC 6581 §9).
 struct ConnectOptions {
   std::vector<std::byte> private_data;  ///< 512 octets at most, 508 with MPA revision 2.

@@ -129,10 +129,12 @@ struct QpInit {
   /// requests that fail (kUnreachable, and those behind as flushed); when it ended gracefully the
   /// receives stay posted, until abort() or the end of the queue pair.
   bool connectionless = false;
-  std::chrono::milliseconds receive_wait{0};  ///< As in QpOptions.
+  std::chrono::milliseconds receive_wait{0};          ///< As in QpOptions.
+  std::chrono::milliseconds linger = kDefaultLinger;  ///< As in QpOptions.
 };
 
-/// A queue pair. Destruction flushes without completions and closes the connection.
+/// A queue pair. Destruction flushes without completions and closes the connection; what had
+/// completed still arrives.
 class IWARP_API Qp {
  public:
   virtual ~Qp() = default;
@@ -147,6 +149,8 @@ class IWARP_API Qp {
   virtual Outcome<void> adopt(StreamingSocket& socket, const ConnectOptions& options) = 0;
   /// Starts a graceful end: what was posted is sent, then FIN. kDisconnected follows.
   virtual void disconnect() = 0;
+  /// As QueuePair::close(). Before there is a connection, as abort().
+  virtual void close() = 0;
   /// Ends at once: the TCP connection is reset, all requests are flushed.
   virtual void abort() = 0;
   /// Whether each request that was posted has its completion, and none can get one any more.
@@ -286,6 +290,11 @@ class IWARP_API Provider {
   virtual void on_async_event(AsyncHandler handler) = 0;
   /// Waits for an asynchronous event; none when the time is over.
   virtual std::optional<AsyncEvent> wait_async_event(std::chrono::milliseconds timeout) = 0;
+  /// For the end of a process that leaves connections behind: closes them as Qp::close() does, and
+  /// returns when what had completed has arrived, as QpOptions::linger has it, and the peers have
+  /// closed too or two seconds have passed. A device whose connections outlive the process does
+  /// nothing.
+  virtual void finish() {}
 };
 
 /// The software provider over kernel sockets. Threads start with the first connection.

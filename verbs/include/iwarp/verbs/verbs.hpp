@@ -169,6 +169,11 @@ struct QpOptions {
   /// stream is terminated (RFC 5041 §7.1). It is there for programs made for InfiniBand, whose
   /// adapters try again.
   std::chrono::milliseconds receive_wait{0};
+  /// How long the end of the connection waits while nothing moves, up to an hour: while the peer
+  /// acknowledges nothing of what was sent, or has everything and does not close. Each octet that
+  /// moves begins the time anew, so that a peer that reads slowly, or pauses, gets everything.
+  /// Beyond that time the program is told of an abortive end if something was not acknowledged.
+  std::chrono::milliseconds linger = kDefaultLinger;
   /// A directory in which the connection is recorded for Wireshark, from its start-up on; empty:
   /// nowhere. Where the environment variable IWARP_CAPTURE names a directory, that one takes the
   /// connections of every queue pair instead. A capture that fails is logged and changes nothing
@@ -217,14 +222,21 @@ class IWARP_API QueuePair {
   /// The same without waiting: the outcome goes to the handler of QpOptions, and after a rejection
   /// the socket too.
   Outcome<void> start_adopt(StreamingSocket& socket, const ConnectOptions& options = {});
-  /// Ends gracefully: what was posted is sent, then the connection closes.
+  /// Ends gracefully: what was posted is sent, then the connection closes. kDisconnected comes
+  /// when the peer's TCP has acknowledged everything and the peer has closed too, or has been
+  /// silent for QpOptions::linger; with an error if something may not have arrived.
   void disconnect() { core_->disconnect(); }
+  /// Ends at once for this side: what is posted completes as flushed. What had completed before
+  /// still arrives, and kDisconnected comes as after disconnect(). A message that was on its way is
+  /// cut short; what the peer still sends is dropped.
+  void close() { core_->close(); }
   /// Resets the connection; what is posted completes as flushed.
   void abort() { core_->abort(); }
   /// Waits until the connection is over; false when the time is up before.
   bool wait_disconnected(std::chrono::milliseconds timeout);
-  /// Ends the connection, if it is not over, and waits until each request that was posted has its
-  /// completion in its queue: afterwards none of their memory is in use. False when the time is up.
+  /// Ends the connection as close() does, if it is not over, and waits until each request that was
+  /// posted has its completion in its queue: afterwards none of their memory is in use. False when
+  /// the time is up.
   bool drain(std::chrono::milliseconds timeout);
 
   /// Where it stands at this moment; another thread may change that at once.
@@ -275,7 +287,7 @@ class IWARP_API ProtectionDomain {
   Outcome<SharedReceiveQueue> create_srq(const SrqOptions& options = {});
   /// Makes a queue pair that is not connected; it keeps the queues and this domain alive. Errors:
   /// EINVAL for limits above the device's, objects of another device, a `receive_wait` that is not
-  /// within 0 to 1 s.
+  /// within 0 to 1 s or a `linger` not within 0 to 1 h.
   Outcome<QueuePair> create_qp(const CompletionQueue& send_cq, const CompletionQueue& recv_cq,
                                QpOptions options = {});
   /// The same with one queue for both.

@@ -1,0 +1,130 @@
+#include "soft/qp_link.hpp"
+#include "soft/startup/error.hpp"
+
+/// What a queue pair does not wait for without limit.
+namespace iwarp::verbs::soft {
+namespace {
+
+using rdmap::StreamEvent;
+using rdmap::StreamState;
+
+constexpr std::chrono::milliseconds kFirstLook{1}, kLongestLook{128};
+
+Diagnosis timed_out(EndLayer layer, std::string what) {
+  return abortive_end(EndedBy::kNetwork, layer, std::move(what));
+}
+
+bool passed(std::chrono::steady_clock::rep deadline, std::chrono::steady_clock::rep now) {
+  return deadline != 0 && now >= deadline;
+}
+
+}  // namespace
+
+SoftQp::Clock::rep SoftQp::from_now(std::chrono::milliseconds time) const {
+  return (init_.host->running() + time).time_since_epoch().count();
+}
+
+bool SoftQp::check_deadlines() {
+  renew_deadline_by_progress();
+  if (overdue() != Overdue::kNothing && finds_nothing_to_read()) judge(overdue());
+  // No socket may be about to say so: a call may fail on one that is sound.
+  if (awaits_receive() || sending_lost_.load()) receive();
+  settle();
+  return deadline_.load() != 0 || gone_deadline_.load() != 0 || awaits_receive() ||
+         half_fpdu_since_.load() != 0;
+}
+
+SoftQp::Overdue SoftQp::overdue() const {
+  const Clock::rep now = from_now({});
+  if (half_fpdu_is_overdue(now)) return Overdue::kHalfFpdu;
+  if (passed(gone_deadline_.load(), now)) return Overdue::kUnreachable;
+  return passed(deadline_.load(), now) ? Overdue::kStep : Overdue::kNothing;
+}
+
+// Peers that fill the room which all connections share with halves must not keep it from the
+// others. While there is room a peer may take its time: its TCP may be cut off in the middle of an
+// FPDU, or its process stopped.
+bool SoftQp::half_fpdu_is_overdue(Clock::rep now) const {
+  const Clock::rep since = half_fpdu_since_.load();
+  if (since == 0 || init_.host->tail_room()) return false;
+  return Clock::duration(now - since) >= init_.timeouts.half_fpdu_full;
+}
+
+// What was waited for may lie in the socket: this thread, or the whole process, may not have run.
+// While another thread reads there is nothing to say either.
+bool SoftQp::finds_nothing_to_read() {
+  const Link* link = link_.load();
+  if (link == nullptr || input_ended_.load()) return true;
+  const std::uint64_t before = link->octets_received.value();
+  return receive() && link->octets_received.value() == before;
+}
+
+// An end takes the time that it takes, as long as something moves: octets that TCP takes or the
+// peer acknowledges, and after a graceful end also those that the peer still sends (RFC 5041
+// §6.2.1). What a peer sends after a fault does not count: it would decide how long this goes on.
+void SoftQp::renew_deadline_by_progress() {
+  Link* link = link_.load();
+  Clock::rep deadline = deadline_.load();
+  const StreamState state = stream_state();
+  if (link == nullptr || deadline == 0 || state == StreamState::kOperational) return;
+  const bool receives = state != StreamState::kTerminating && !link->discard.load();
+  const Link::Progress now{link->octets_sent.value(), link->stream.delivery().unacknowledged,
+                           receives ? link->octets_received.value() : 0};
+  if (now == link->progress) return;
+  link->progress = now;
+  // Unless the stream has gone on to another state meanwhile.
+  deadline_.compare_exchange_strong(deadline, from_now(init_.timeouts.linger));
+}
+
+void SoftQp::judge(Overdue what) {
+  switch (what) {
+    case Overdue::kNothing: return;
+    case Overdue::kHalfFpdu:
+      return lost(
+          timed_out(EndLayer::kMpa, "half an FPDU came, and not the rest for " +
+                                        to_text(init_.timeouts.half_fpdu_full) +
+                                        ", while other connections need the room that it takes"));
+    case Overdue::kUnreachable: return stop_outliving();
+    case Overdue::kStep: return judge_step();
+  }
+}
+
+void SoftQp::judge_step() {
+  switch (stream_state()) {
+    case StreamState::kOperational:
+      return lost(timed_out(
+          EndLayer::kMpa, "the peer sent no first FPDU for " + to_text(init_.timeouts.first_fpdu)));
+    case StreamState::kClosing:
+    case StreamState::kTerminating:
+      return lost(
+          timed_out(EndLayer::kTcp, "what was posted could not be sent: nothing moved for " +
+                                        to_text(init_.timeouts.linger)));
+    case StreamState::kDraining: return judge_draining();
+    case StreamState::kIdle:
+    case StreamState::kClosed: return;
+  }
+}
+
+// A peer that has everything and keeps its half open is left. The reset tells it that nobody reads
+// what it still sends.
+void SoftQp::judge_draining() {
+  const std::uint64_t left = link_.load()->stream.delivery().unacknowledged;
+  if (left == 0) return apply(StreamEvent::kLost, StreamState::kDraining);
+  lost(timed_out(EndLayer::kTcp, std::to_string(left) +
+                                     " octets that were sent have not been acknowledged: "
+                                     "nothing moved for " +
+                                     to_text(init_.timeouts.linger)));
+}
+
+void SoftQp::look_again() {
+  receive();
+  if (!awaits_delivery()) return;
+  Link& link = *link_.load();
+  const Clock::rep now = from_now({});
+  if (now < link.next_look) return;
+  link.look_pause = std::clamp(2 * link.look_pause, kFirstLook, kLongestLook);
+  link.next_look = from_now(link.look_pause);
+  transmit();
+}
+
+}  // namespace iwarp::verbs::soft
