@@ -88,6 +88,7 @@ class Engine {
   bool turn_closing(StreamCloser& closer);
   void look_at_closing();
   void finish_step();
+  void close_all();
   [[nodiscard]] bool waits_at_exit(std::chrono::steady_clock::time_point now);
 
   tcp_offload::ReadinessSet sockets_;

@@ -85,14 +85,18 @@ void Engine::finish() {
 }
 
 void Engine::finish_step() {
-  if (finish_steps_.fetch_add(1) == 0) {
+  if (finish_steps_.fetch_add(1) == 0) close_all();
+  finished_.store(!waits_at_exit(running()));
+}
+
+void Engine::close_all() {
+  {
     const std::lock_guard lock(mutex_);
     for (const auto& [token, entry] : entries_) last_.push_back(entry.qp);
   }
   for (const auto& weak : last_) {
     if (const auto qp = weak.lock()) qp->close();
   }
-  finished_.store(!waits_at_exit(running()));
 }
 
 // That a peer has everything and does not close keeps no program from ending for long.
