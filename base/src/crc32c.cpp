@@ -2,6 +2,8 @@
 
 #include <isa-l/crc.h>
 
+#include "crc32c_copy.hpp"
+
 #if defined(__x86_64__)
 #include <immintrin.h>
 #endif
@@ -68,6 +70,10 @@ void Crc32c::update(ConstBytes bytes) {
     bytes = bytes.subspan(piece);
   }
   clear_upper();
+}
+
+void Crc32c::copy(std::byte* to, ConstBytes from) {
+  state_ = crc32c_copy::best()(state_, to, from.data(), from.size());
 }
 
 }  // namespace iwarp

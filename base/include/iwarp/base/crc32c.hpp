@@ -12,8 +12,19 @@ class Crc32c {
  public:
   /// Feeds the next octets.
   void update(ConstBytes bytes);
+  /// Copies `from` to `to`, which do not overlap, and feeds the octets that `to` has now. Another
+  /// thread may write to `from` meanwhile: each octet is read once, so the CRC is that of the copy.
+  void copy(std::byte* to, ConstBytes from);
   /// The CRC of all that was fed so far.
   [[nodiscard]] std::uint32_t value() const { return ~state_; }
+
+  /// To go on elsewhere: what is between two updates, and a CRC that goes on from there.
+  [[nodiscard]] std::uint32_t state() const { return state_; }
+  static Crc32c from_state(std::uint32_t state) {
+    Crc32c crc;
+    crc.state_ = state;
+    return crc;
+  }
 
  private:
   std::uint32_t state_ = 0xFFFFFFFFU;
