@@ -11,6 +11,10 @@ namespace {
 
 constexpr std::byte kZeros[4] = {};
 
+// Up to here an FPDU is copied whole and its CRC taken afterwards, as that is one call; longer ones
+// are copied and checked in one pass.
+constexpr std::size_t kCheckedWhole = 512;
+
 std::byte* put(std::byte* at, ConstBytes bytes) {
   if (!bytes.empty()) std::memcpy(at, bytes.data(), bytes.size());
   return at + bytes.size();
@@ -26,6 +30,20 @@ std::size_t total_size(std::span<const ConstBytes> pieces) {
 // do, here zero.
 void store_crc(std::byte* at, std::uint32_t value, Crc crc) {
   store_le<std::uint32_t>(at, crc == Crc::kOn ? value : 0);
+}
+
+// Copies the payload to `at`, and returns the CRC of everything from `start` to `end`, which is
+// there already in front of the payload and behind it.
+std::uint32_t copy_checked(const std::byte* start, std::byte* at,
+                           std::span<const ConstBytes> payload, const std::byte* end) {
+  Crc32c crc;
+  crc.update({start, at});
+  for (ConstBytes piece : payload) {
+    crc.copy(at, piece);
+    at += piece.size();
+  }
+  crc.update({at, end});
+  return crc.value();
 }
 
 // An FPDU that lies in one piece in the arena.
@@ -177,6 +195,10 @@ void Framer::frame_copied(ConstBytes header, std::span<const ConstBytes> payload
   store_be<std::uint32_t>(start + checked - 4, 0);
   store_be(start, static_cast<std::uint16_t>(ulpdu_length));
   std::byte* at = put(start + kUlpduLengthSize, header);
+  if (crc_ == Crc::kOn && size > kCheckedWhole) {
+    store_crc(start + checked, copy_checked(start, at, payload, start + checked), crc_);
+    return;
+  }
   for (ConstBytes piece : payload) at = put(at, piece);
   store_crc(start + checked, crc_ == Crc::kOn ? crc32c({start, checked}) : 0, crc_);
 }

@@ -110,6 +110,7 @@ struct EndOptions {
   Signaling signaling = Signaling::kPerRequest;
   soft::QpTimeouts timeouts{};
   std::chrono::milliseconds receive_wait{0};
+  SourceBuffers source_buffers = SourceBuffers::kMayChange;
   std::optional<provider::SrqOptions> srq{};
   bool rfc7306 = true;
   bool connectionless = false;

@@ -20,12 +20,6 @@ constexpr std::size_t kBatchOctets = std::size_t{256} * 1024;
 // the socket limits what it takes anyway.
 constexpr int kBatchesPerTurn = 16;
 
-// Markers cut a payload into pieces of 508 octets, so that copying it is cheaper at any length.
-mpa::PayloadUse use_for(std::size_t length, mpa::Markers markers) {
-  return length <= kCopyUpTo || markers == mpa::Markers::kOn ? mpa::PayloadUse::kCopy
-                                                             : mpa::PayloadUse::kReference;
-}
-
 // The Terminate for a Read whose source went away, with the Read Request Header brought to where
 // the response stands (RFC 5040 §4.8). The n-th Read Request had MSN n.
 rdmap::Terminate source_lost(const rdmap::ReadRequest& asked, std::uint32_t position,
@@ -212,21 +206,27 @@ bool SoftQp::plan_segment(std::size_t mulpdu) {
     link.transmitter.rewind(before);
     return false;
   }
-  if (segment->source == rdmap::Source::kResponse) {
-    frame_response(*segment, payload);
-  } else {
-    link.framer.frame(segment->header_bytes(), payload.all(), payload.use, scratch.gather);
-  }
+  frame(*segment, payload);
   scratch.planned.push_back({scratch.gather.size(), link.transmitter.cursor(), link.framer,
                              segment->position, segment->closes_request});
   return true;
 }
 
-// Others, peers or the program, may write to what a peer reads; that is theirs to order (RFC 5040
-// §5.5). tests/tsan.supp knows this name.
-void SoftQp::frame_response(const rdmap::OutgoingSegment& segment, const Payload& payload) {
+// The one place where what the program has registered is read before the system call. It may change
+// meanwhile: see use_for().
+void SoftQp::frame(const rdmap::OutgoingSegment& segment, const Payload& payload) {
   link_.load()->framer.frame(segment.header_bytes(), payload.all(), payload.use,
                              Scratch::of_thread().gather);
+}
+
+// What leaves has to be what the CRC was taken of, or the peer ends the connection. So memory that
+// may change is copied, and the CRC is that of the copy. Markers cut a payload into pieces of 508
+// octets, so that copying it is cheaper at any length.
+mpa::PayloadUse SoftQp::use_for(std::size_t length, SourceBuffers buffers) const {
+  const mpa::Framer& framer = link_.load()->framer;
+  const bool must_keep_crc = framer.crc() == mpa::Crc::kOn && buffers == SourceBuffers::kMayChange;
+  const bool cheaper = length <= kCopyUpTo || framer.markers() == mpa::Markers::kOn;
+  return must_keep_crc || cheaper ? mpa::PayloadUse::kCopy : mpa::PayloadUse::kReference;
 }
 
 bool SoftQp::resolve(const rdmap::OutgoingSegment& segment, Payload& payload) {
@@ -243,8 +243,9 @@ bool SoftQp::resolve(const rdmap::OutgoingSegment& segment, Payload& payload) {
 
 bool SoftQp::resolve_request(const rdmap::OutgoingSegment& segment, Payload& payload) {
   if (segment.length == 0) return true;
-  payload.use = use_for(segment.length, link_.load()->framer.markers());
+  payload.use = use_for(segment.length, init_.source_buffers);
   if (send_queue_.at(segment.position).payload_in == rdmap::PayloadIn::kInline) {
+    payload.use = use_for(segment.length, SourceBuffers::kStable);  // the queue's own
     payload.add(send_queue_.inline_data(segment.position).subspan(segment.offset, segment.length));
     return true;
   }
@@ -272,7 +273,8 @@ bool SoftQp::resolve_request(const rdmap::OutgoingSegment& segment, Payload& pay
   return true;
 }
 
-// A program may change what a peer reads while it is read: a CRC has to be that of a copy.
+// Others, peers or the program, may write to what a peer reads; that is theirs to order (RFC 5040
+// §5.5), whatever the program has promised of its own sends.
 bool SoftQp::resolve_response(const rdmap::OutgoingSegment& segment, Payload& payload) {
   if (segment.length == 0) return true;
   const rdmap::ReadRequest& asked = link_.load()->responses.at(segment.position).read;
@@ -284,9 +286,7 @@ bool SoftQp::resolve_response(const rdmap::OutgoingSegment& segment, Payload& pa
     order_terminate(message, rdmap::describe(message.cause));
     return false;
   }
-  const mpa::Framer& framer = link_.load()->framer;
-  payload.use = framer.crc() == mpa::Crc::kOn ? mpa::PayloadUse::kCopy
-                                              : use_for(segment.length, framer.markers());
+  payload.use = use_for(segment.length, SourceBuffers::kMayChange);
   payload.add({pin->memory(), segment.length});
   Scratch::of_thread().pins.push_back(std::move(*pin));
   return true;

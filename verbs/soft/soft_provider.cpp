@@ -190,6 +190,7 @@ class SoftProvider final : public provider::Provider {
     own.connectionless = init.connectionless;
     own.receive_wait = init.receive_wait;
     own.timeouts.linger = init.linger;
+    own.source_buffers = init.source_buffers;
     return std::shared_ptr<provider::Qp>(std::make_shared<SoftQp>(std::move(own)));
   }
 

@@ -75,6 +75,7 @@ class SoftQp final : public provider::Qp,
     std::uint32_t number = 0;
     bool connectionless = false;
     std::chrono::milliseconds receive_wait{0};
+    SourceBuffers source_buffers = SourceBuffers::kMayChange;
     QpTimeouts timeouts;
     std::string capture;  ///< Where to record a connection that is accepted; empty: nowhere.
   };
@@ -233,7 +234,8 @@ class SoftQp final : public provider::Qp,
   void plan(std::size_t mulpdu);
   bool plan_segment(std::size_t mulpdu);
   struct Payload;
-  void frame_response(const rdmap::OutgoingSegment& segment, const Payload& payload);
+  void frame(const rdmap::OutgoingSegment& segment, const Payload& payload);
+  [[nodiscard]] mpa::PayloadUse use_for(std::size_t length, SourceBuffers buffers) const;
   bool resolve(const rdmap::OutgoingSegment& segment, Payload& payload);
   bool resolve_request(const rdmap::OutgoingSegment& segment, Payload& payload);
   bool resolve_response(const rdmap::OutgoingSegment& segment, Payload& payload);

@@ -112,7 +112,8 @@ Outcome<QueuePair> ProtectionDomain::create_qp(const CompletionQueue& send_cq,
                                         .on_event = std::move(on_event),
                                         .capture = std::move(options.capture),
                                         .receive_wait = options.receive_wait,
-                                        .linger = options.linger});
+                                        .linger = options.linger,
+                                        .source_buffers = options.source_buffers});
   if (!core) return failure(core.error());
   return QueuePair(std::move(*core), std::move(events));
 }

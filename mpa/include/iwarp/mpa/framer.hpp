@@ -14,8 +14,8 @@ namespace iwarp::mpa {
 /// What becomes of a payload that is framed. With Markers even a large payload is better copied: as
 /// a reference it takes two iovecs, and a CRC in pieces, for every 508 octets.
 enum class PayloadUse {
-  kCopy,       ///< Copied into the arena; the CRC is that of the copy.
-  kReference,  ///< Sent from where it is; it must not change until it has been sent.
+  kCopy,       ///< Copied into the arena; it may change meanwhile: the CRC is that of the copy.
+  kReference,  ///< Sent from where it is; with a CRC it must not change until it has been sent.
 };
 
 /// Makes FPDUs out of ULPDUs (RFC 5044 §4) for one direction of one stream. All it remembers is

@@ -131,6 +131,7 @@ struct QpInit {
   bool connectionless = false;
   std::chrono::milliseconds receive_wait{0};          ///< As in QpOptions.
   std::chrono::milliseconds linger = kDefaultLinger;  ///< As in QpOptions.
+  SourceBuffers source_buffers = SourceBuffers::kMayChange;  ///< As in QpOptions.
 };
 
 /// A queue pair. Destruction flushes without completions and closes the connection; what had

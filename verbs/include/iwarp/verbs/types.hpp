@@ -112,8 +112,9 @@ enum class SendFlags : unsigned {
 };
 IWARP_FLAGS(SendFlags)
 
-/// A send work request. `sges` is read during the post; the memory it names stays untouched until
-/// the request has completed (kInline: only until the post returns).
+/// A send work request. `sges` is read during the post; the memory it names stays there until the
+/// request has completed (kInline: only until the post returns). What the peer gets of octets that
+/// change meanwhile is not defined, but see SourceBuffers.
 struct SendWr {
   std::uint64_t wr_id = 0;                 ///< The program's own; its completion bears it.
   Opcode opcode = Opcode::kSend;           ///< What the request does.
@@ -218,6 +219,17 @@ struct QpCapacity {
 
 /// Which completions of the send queue enter the CQ.
 enum class Signaling : std::uint8_t { kPerRequest, kAll };
+
+/// What a program does with the memory of a Send or a Write until the request has completed.
+enum class SourceBuffers : std::uint8_t {
+  /// It may write there: the peer gets, of each octet, what it was or what it has become. The stack
+  /// copies a payload while it takes the CRC, so that what was checked is what is sent.
+  kMayChange,
+  /// It does not: with a CRC a payload of more than a few KiB is sent from where it is, without
+  /// that
+  /// copy. A program that breaks the promise loses the connection, as the CRC is wrong then.
+  kStable,
+};
 
 /// The life of a queue pair.
 enum class QpState : std::uint8_t {

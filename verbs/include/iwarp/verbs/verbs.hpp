@@ -179,6 +179,9 @@ struct QpOptions {
   /// connections of every queue pair instead. A capture that fails is logged and changes nothing
   /// else.
   std::string capture{};
+  /// Whether the program leaves alone what it sends until that is done. What peers read may change
+  /// at any time.
+  SourceBuffers source_buffers = SourceBuffers::kMayChange;
 };
 
 /// One end of an iWARP connection.
