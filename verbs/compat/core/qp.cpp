@@ -70,6 +70,7 @@ std::unique_ptr<Qp> make_qp(ibv_pd* pd, Attributes& attributes, Connects connect
   }
   init.receive_wait = receive_wait();
   init.linger = linger_time();
+  init.source_buffers = source_buffers();
   init.signaling =
       attributes.sq_sig_all != 0 ? verbs::Signaling::kAll : verbs::Signaling::kPerRequest;
   if (connects == Connects::kProgram) init.number = Rendezvous::get().take_number();

@@ -79,6 +79,16 @@ std::chrono::milliseconds chosen_time(const char* name, std::chrono::millisecond
   return usual;
 }
 
+verbs::SourceBuffers chosen_source_buffers() {
+  const char* const chosen = std::getenv("IWARP_SOURCE_BUFFERS");
+  if (chosen == nullptr) return verbs::SourceBuffers::kMayChange;
+  const std::string_view text(chosen);
+  if (text == "stable") return verbs::SourceBuffers::kStable;
+  verbs::log(verbs::LogLevel::kWarn, "IWARP_SOURCE_BUFFERS=" + std::string(text) +
+                                         " is not known, only \"stable\": they may change");
+  return verbs::SourceBuffers::kMayChange;
+}
+
 }  // namespace
 
 std::chrono::milliseconds receive_wait() {
@@ -91,6 +101,11 @@ std::chrono::milliseconds linger_time() {
   constexpr std::chrono::hours kLongest{1};
   static const auto time = chosen_time("IWARP_LINGER", kLongest, verbs::kDefaultLinger);
   return time;
+}
+
+verbs::SourceBuffers source_buffers() {
+  static const verbs::SourceBuffers buffers = chosen_source_buffers();
+  return buffers;
 }
 
 }  // namespace iwarp::compat

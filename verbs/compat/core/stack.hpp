@@ -25,4 +25,8 @@ std::chrono::milliseconds receive_wait();
 /// IWARP_LINGER, in milliseconds.
 std::chrono::milliseconds linger_time();
 
+/// Whether the program leaves alone what it sends (verbs::QpOptions::source_buffers): it may change
+/// it, unless IWARP_SOURCE_BUFFERS=stable promises otherwise.
+verbs::SourceBuffers source_buffers();
+
 }  // namespace iwarp::compat
