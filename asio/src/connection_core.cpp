@@ -27,6 +27,7 @@ void connection_core::attach() {
                      .max_inline = options_.max_inline};
   wanted.signaling = verbs::Signaling::kAll;
   wanted.srq = pool_ ? &pool_->queue() : nullptr;
+  wanted.source_buffers = options_.source_buffers;
   if (options_.capture != nullptr) wanted.capture = options_.capture;
   wanted.on_event = [link = weak_from_this()](const verbs::ConnectionEvent& event) {
     if (const auto self = link.lock()) self->on_event(event);

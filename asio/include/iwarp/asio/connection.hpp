@@ -57,6 +57,8 @@ struct connection_options {
   std::uint32_t message_size = 4096;  ///< Octets of each.
   /// A directory for a capture, as in verbs::QpOptions; null: none. Read by the constructor.
   const char* capture = nullptr;
+  /// Whether the program leaves alone what it sends until that is done, as in verbs::QpOptions.
+  verbs::SourceBuffers source_buffers = verbs::SourceBuffers::kMayChange;
 };
 
 /// What a receive into a buffer got.
