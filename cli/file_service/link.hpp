@@ -99,6 +99,7 @@ class Link {
 
  private:
   struct Life;
+  [[nodiscard]] verbs::QpOptions qp_options() const;
   [[nodiscard]] std::string why_lost(verbs::Status status) const;
   [[nodiscard]] std::size_t outgoing_offset() const;
 

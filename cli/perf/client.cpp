@@ -14,8 +14,8 @@ constexpr std::chrono::duration<double> kSlice{1};
 constexpr std::chrono::duration<double> kWarmUp{0.2};
 constexpr std::uint32_t kFewestSlices = 3;
 
-LinkRoom room_for(const Workload& workload) {
-  return {std::max(workload.depth, kSmallestSendQueue), kReceives};
+LinkRoom room_for(const ClientOptions& options) {
+  return {std::max(options.workload.depth, kSmallestSendQueue), kReceives, options.buffers};
 }
 
 /// Whole slices of about a second, three at least.
@@ -43,9 +43,7 @@ verbs::ConnectOptions connect_options(const ClientOptions& options,
 }  // namespace
 
 Client::Client(verbs::Device& device, const ClientOptions& options, const verbs::Endpoint& server)
-    : options_(options),
-      link_(device, room_for(options.workload)),
-      initiator_(link_, options.workload) {
+    : options_(options), link_(device, room_for(options)), initiator_(link_, options.workload) {
   const Workload& workload = options_.workload;
   const bool data_in_receives =
       workload.operation == Operation::kSend && workload.figure == Figure::kLatency;

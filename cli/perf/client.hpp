@@ -17,6 +17,7 @@ struct ClientOptions {
   Workload workload;
   std::chrono::duration<double> duration{5};  ///< Of each of ours and the baseline.
   verbs::ConnectOptions connect;
+  verbs::SourceBuffers buffers = verbs::SourceBuffers::kMayChange;  ///< Of what the client sends.
 };
 
 /// One client's connections to a perf server.

@@ -12,10 +12,11 @@
 
 namespace iwarp::cli::perf {
 
-/// Room in the queues of a Link.
+/// Room in the queues of a Link, and what it promises of the memory that it sends.
 struct LinkRoom {
   std::uint32_t sends = 0;
   std::uint32_t receives = 0;
+  verbs::SourceBuffers buffers = verbs::SourceBuffers::kMayChange;
 };
 
 /// The connection is over.

@@ -38,7 +38,7 @@ struct PerfArguments {
   std::string server;
   perf::Workload workload;
   double duration = 5;
-  bool latency = false, baseline = false, events = false;
+  bool latency = false, baseline = false, events = false, stable = false;
   StartUpFlags start_up;
 };
 
@@ -66,6 +66,7 @@ perf::ClientOptions client_options(const PerfArguments& arguments) {
   }
   if (arguments.events) options.workload.waiting = perf::Waiting::kEvents;
   if (arguments.baseline) options.workload.baseline = perf::Baseline::kRawTcp;
+  if (arguments.stable) options.buffers = verbs::SourceBuffers::kStable;
   options.duration = std::chrono::duration<double>(arguments.duration);
   options.connect = connect_options(arguments.start_up);
   if (!perf::is_valid(options.workload)) {
@@ -134,6 +135,9 @@ void add_client_options(CLI::App& command, PerfArguments& arguments) {
   command.add_flag("--latency", arguments.latency, "Measure latency instead of bandwidth");
   command.add_flag("--baseline", arguments.baseline, "Measure raw TCP beside it");
   command.add_flag("--events", arguments.events, "Both ends sleep instead of polling");
+  command.add_flag(
+      "--stable-buffers", arguments.stable,
+      "Promise that what the client sends does not change meanwhile: it is not copied");
   add_mpa_options(command, arguments.start_up);
   add_revision_option(command, arguments.start_up);
   add_capture_option(command);
