@@ -31,6 +31,7 @@ class WatchedStream final : public tcp_offload::Stream {
     return inner_->send(some);
   }
   [[nodiscard]] std::uint64_t released() const override { return inner_->released(); }
+  [[nodiscard]] tcp_offload::Delivery delivery() const override { return inner_->delivery(); }
   [[nodiscard]] std::size_t emss() const override { return inner_->emss(); }
   [[nodiscard]] int descriptor() const override { return inner_->descriptor(); }
   void shutdown_send() override { inner_->shutdown_send(); }

@@ -225,9 +225,8 @@ enum class SourceBuffers : std::uint8_t {
   /// It may write there: the peer gets, of each octet, what it was or what it has become. The stack
   /// copies a payload while it takes the CRC, so that what was checked is what is sent.
   kMayChange,
-  /// It does not: with a CRC a payload of more than a few KiB is sent from where it is, without
-  /// that
-  /// copy. A program that breaks the promise loses the connection, as the CRC is wrong then.
+  /// It does not: a payload of more than 2 KiB is sent from where it is, without that copy. A
+  /// program that breaks the promise loses the connection, as the CRC is wrong then.
   kStable,
 };
 
