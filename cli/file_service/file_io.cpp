@@ -2,7 +2,26 @@
 
 #include <sys/stat.h>
 
+#include <chrono>
+#include <ctime>
+#include <thread>
+
 namespace iwarp::cli::file_service {
+namespace {
+
+/// Milliseconds between two ticks of the slowest kernel, and one more.
+constexpr int kLongestTick = 11;
+
+FileTime time_of(const timespec& time) { return {time.tv_sec, time.tv_nsec}; }
+
+/// The clock that stamps inodes, which moves in ticks.
+FileTime stamping_clock() {
+  timespec now{};
+  ::clock_gettime(CLOCK_REALTIME_COARSE, &now);
+  return time_of(now);
+}
+
+}  // namespace
 
 FileResult<std::size_t> read_at(const Fd& file, MutableBytes into, std::uint64_t position) {
   std::size_t done = 0;
@@ -34,8 +53,18 @@ FileResult<FileFacts> regular_file_facts(const Fd& file) {
   if (::fstat(file.get(), &status) != 0) return errno_failure();
   if (S_ISDIR(status.st_mode)) return file_failure(std::errc::is_a_directory);
   if (!S_ISREG(status.st_mode)) return file_failure(std::errc::no_such_device);
-  return FileFacts{static_cast<std::uint64_t>(status.st_size), status.st_mtim.tv_sec,
-                   status.st_mtim.tv_nsec};
+  return FileFacts{status.st_dev, status.st_ino, static_cast<std::uint64_t>(status.st_size),
+                   time_of(status.st_mtim), time_of(status.st_ctim)};
+}
+
+FileResult<FileFacts> settled_file_facts(const Fd& file) {
+  FileResult<FileFacts> facts = regular_file_facts(file);
+  // A time far in the future is another clock's: waiting for it would not help.
+  for (int look = 0; facts && look < kLongestTick && stamping_clock() <= facts->changed; ++look) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    facts = regular_file_facts(file);
+  }
+  return facts;
 }
 
 }  // namespace iwarp::cli::file_service

@@ -28,6 +28,7 @@ void GetOperation::take_chunk(const Job& job, std::uint64_t position) {
   const FileResult<std::size_t> got = read_at(file_.file, bytes, position);
   failed_ = !got || *got < length;
   if (!got) return answer_failure(link_, job, got.error());
+  if (failed_) return answer_failure(link_, job, Status::kChanged);  // it has become shorter
   hasher_.submit(bytes);
   sent_ += length;
   answer(link_, job, {.length = static_cast<std::uint32_t>(length)}, AnswerTag::kDataBuffer,

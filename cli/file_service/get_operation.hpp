@@ -17,13 +17,14 @@ class GetOperation {
   GetOperation(Link& link, BufferBudget& budget, Store::ReadableFile file, std::string name,
                HashKind hash);
 
-  /// Whether a chunk's buffer is free.
-  [[nodiscard]] bool can_take() const { return ring_.available(); }
+  /// Whether a chunk's buffer is free, or none is needed any more.
+  [[nodiscard]] bool can_take() const { return failed_ || ring_.available(); }
   /// A GetChunk. Precondition: can_take().
   void take_chunk(const Job& job, std::uint64_t position);
   /// An answer that carried data has been sent.
   void on_sent() { ring_.release(); }
-  /// A Finish: answers with the digest. True if the file is what it was at the start.
+  /// A Finish: answers with the digest. True if the file has not changed
+  /// since before its first octet was read.
   bool finish(const Job& job);
 
   [[nodiscard]] const std::string& name() const { return name_; }

@@ -120,7 +120,7 @@ FileResult<Store::ReadableFile> Store::open_file(std::string_view name) const {
   // Non-blocking: opening a FIFO must not wait for its writer.
   FileResult<Fd> file = open_below(name, O_RDONLY | O_NONBLOCK | O_NOCTTY);
   if (!file) return failure(file.error());
-  const FileResult<FileFacts> facts = regular_file_facts(*file);
+  const FileResult<FileFacts> facts = settled_file_facts(*file);
   if (!facts) return failure(facts.error());
   return ReadableFile{*std::move(file), *facts};
 }

@@ -30,7 +30,7 @@ class Store {
     Fd file;
     FileFacts facts;
   };
-  /// Opens a regular file.
+  /// Opens a regular file; any change from now on shows in its facts.
   [[nodiscard]] FileResult<ReadableFile> open_file(std::string_view name) const;
 
   /// Starts a file of `size` octets that shall become `name`, in a directory that exists. Fails

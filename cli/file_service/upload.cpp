@@ -68,7 +68,7 @@ class Upload {
 
 TransferResult upload(Client& client, const Fd& file, const Subject& subject, HashKind hash,
                       const ProgressSink& progress) {
-  const FileResult<FileFacts> facts = regular_file_facts(file);
+  const FileResult<FileFacts> facts = settled_file_facts(file);
   if (!facts) throw CommandError(subject.local + ": not a regular file");
   Upload upload(client, file, subject, facts->size, hash);
   upload.open();

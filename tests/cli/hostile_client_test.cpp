@@ -1,114 +1,24 @@
-#include <fcntl.h>
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <csignal>
-#include <thread>
-
-#include "cli/bytes_of.hpp"
-#include "cli/scratch_directory.hpp"
-#include "context.hpp"
-#include "file_service/client.hpp"
-#include "file_service/server.hpp"
-#include "file_service/transfer.hpp"
-#include "interrupt.hpp"
+#include "cli/file_server.hpp"
 
 /// Clients that speak RDMAP correctly and the file protocol wrongly, against a server of this
 /// process. Each loses its connection and nothing else.
 namespace iwarp::cli::file_service {
 namespace {
 
-using std::chrono::milliseconds;
-using std::chrono::seconds;
-
-constexpr seconds kPatience{60};
-
-/// A link that sends whatever a test likes.
-class RawClient {
- public:
-  explicit RawClient(const verbs::Endpoint& server)
-      : device_(require(verbs::Device::open(), "open")), link_(device_, kClientLink) {
-    verbs::ConnectOptions options;
-    const auto hello = Hello{}.encode();
-    options.private_data.assign(hello.begin(), hello.end());
-    link_.connect(server, options, [] {});
-  }
-
-  void send(const Request& request) { link_.send(request.encode(link_.outgoing())); }
-  void send_bytes(ConstBytes bytes) {
-    std::copy(bytes.begin(), bytes.end(), link_.outgoing().begin());
-    link_.send(bytes.size());
-  }
-
-  /// The status of the next answer; throws a LinkLost if none comes.
-  Status answer() {
-    const auto deadline = std::chrono::steady_clock::now() + kPatience;
-    while (std::chrono::steady_clock::now() < deadline) {
-      const auto event = link_.wait(milliseconds(100));
-      if (!event || event->kind != Link::Event::Kind::kMessage) continue;
-      const auto reply = ReplyView::parse(link_.message(*event));
-      if (!reply) throw std::runtime_error("bad answer");
-      const Status status = reply->status();
-      if (receiving_) link_.recycle(event->slot);
-      return status;
-    }
-    throw std::runtime_error("no answer and no end of the connection");
-  }
-  Status ask(const Request& request) {
-    send(request);
-    return answer();
-  }
-
-  /// The receives that are posted now are the last ones.
-  void stop_receiving() { receiving_ = false; }
-
-  verbs::MemoryRegion offer(MutableBytes memory) {
-    return require(link_.domain().register_memory(
-                       memory, verbs::Access::kLocalWrite | verbs::Access::kRemoteRead |
-                                   verbs::Access::kRemoteWrite | verbs::Access::kRemoteInvalidate),
-                   "register");
-  }
-
- private:
-  verbs::Device device_;
-  Link link_;
-  bool receiving_ = true;
-};
-
-class HostileClient : public testing::Test {
+class HostileClient : public FileServerTest {
  protected:
-  HostileClient() {
-    scratch_.write("file", std::string(3U << 20, 'f'));
-    thread_ = std::jthread([this] { server_.run(); });
-  }
-  ~HostileClient() override {
-    std::raise(SIGTERM);
-    thread_.join();
-  }
-
   /// The connection ends without another answer.
   static void expect_end(RawClient& client) { EXPECT_THROW(client.answer(), LinkLost); }
 
   /// A well-behaved client is served, and nothing unfinished is there.
   void expect_service() {
-    verbs::Device device = require(verbs::Device::open(), "open");
-    const HostPort address{server_.endpoint().address().to_string(), server_.endpoint().port()};
-    Client client(device, address, {});
+    const auto client = connect_client();
     const Fd source(::open((scratch_.path() / "file").c_str(), O_RDONLY));
     const Subject subject{"copy", "url", "file"};
-    upload(client, source, subject, HashKind::kSha256, [](std::uint64_t, std::uint64_t) {});
+    upload(*client, source, subject, HashKind::kSha256, [](std::uint64_t, std::uint64_t) {});
     EXPECT_EQ(scratch_.read("copy"), scratch_.read("file"));
     EXPECT_THAT(scratch_.names(), testing::ElementsAre("copy", "file"));
   }
-
-  RawClient connect() { return RawClient(server_.endpoint()); }
-
-  ScratchDirectory scratch_;
-  InterruptGuard guard_;
-  Server server_{require(verbs::Device::open(), "open"), Store::open(scratch_.path().string()),
-                 verbs::Endpoint(boost::asio::ip::address_v4::loopback(), 0), ServerOptions{}};
-  std::jthread thread_;
-  std::vector<std::byte> memory_ = std::vector<std::byte>(2U << 20);
 };
 
 Request open_put(std::uint64_t size) {
