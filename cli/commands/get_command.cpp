@@ -89,7 +89,11 @@ void add_get_command(CLI::App& app, Context& context) {
   command->footer(
       "The server writes the file into this process' memory by RDMA Write. FILE appears, in place\n"
       "of an older one, when it is whole, verified and on the disk; until then, and after any\n"
-      "failure, nothing of it is there.\n\n"
+      "failure, nothing of it is there, and the older one is. A file that changes while it is "
+      "sent\n"
+      "is a failure. The older file's permissions, access control list and, where that is "
+      "permitted,\n"
+      "owner and group are kept; its other extended attributes go.\n\n"
       "Examples:\n"
       "  iwarp get iwarp://storage.example/video.mp4 video.mp4\n"
       "  iwarp get iwarp://10.0.0.2:7471/archive/video.mp4 .   (keeps its name)\n"

@@ -68,7 +68,12 @@ void add_put_command(CLI::App& app, Context& context) {
   command->footer(
       "The server reads the file out of this process' memory by RDMA Read. NAME appears on the\n"
       "server, in place of a file of that name, when the file is whole, verified and on the disk;\n"
-      "until then, and after any failure, nothing of it is there.\n\n"
+      "until then, and after any failure, nothing of it is there, and the older file is. A FILE "
+      "that\n"
+      "changes while it is sent is a failure. The older file's permissions, access control list "
+      "and,\n"
+      "where the server may set them, owner and group are kept; its other extended attributes "
+      "go.\n\n"
       "Examples:\n"
       "  iwarp put video.mp4 iwarp://storage.example/video.mp4\n"
       "  iwarp put video.mp4 iwarp://[fd00::7]:7471/archive/      (keeps its name)\n"

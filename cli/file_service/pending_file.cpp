@@ -14,7 +14,8 @@
 namespace iwarp::cli::file_service {
 namespace {
 
-constexpr mode_t kMode = 0666;  // Less the umask.
+constexpr mode_t kNewMode = 0666;  // Less the umask.
+constexpr mode_t kPrivateMode = 0600;
 /// Write-back starts every so many octets, so that sync() finds little left to do.
 constexpr std::uint64_t kWriteBackStep = 8U << 20;
 constexpr int kNameAttempts = 100;
@@ -50,6 +51,7 @@ FileResult<std::string> with_fresh_name(Attempt attempt) {
 
 FileResult<PendingFile> PendingFile::create(Fd directory, std::string leaf) {
   PendingFile pending(std::move(directory), std::move(leaf));
+  if (const auto looked = pending.look_at_replaced(); !looked) return failure(looked.error());
   FileResult<void> opened = pending.open_unnamed();
   if (!opened && lacks_unnamed_files(static_cast<std::errc>(opened.error().value()))) {
     opened = pending.open_named();
@@ -64,14 +66,17 @@ PendingFile::PendingFile(PendingFile&& other) noexcept
     : directory_(std::move(other.directory_)),
       file_(std::move(other.file_)),
       leaf_(std::move(other.leaf_)),
-      temporary_(std::exchange(other.temporary_, {})) {}
+      temporary_(std::exchange(other.temporary_, {})),
+      replaced_(std::move(other.replaced_)) {}
 
 PendingFile::~PendingFile() {
   if (!temporary_.empty()) ::unlinkat(directory_.get(), temporary_.c_str(), 0);
 }
 
+mode_t PendingFile::first_mode() const { return replaced_ ? kPrivateMode : kNewMode; }
+
 FileResult<void> PendingFile::open_unnamed() {
-  file_ = Fd(::openat(directory_.get(), ".", O_TMPFILE | O_RDWR | O_CLOEXEC, kMode));
+  file_ = Fd(::openat(directory_.get(), ".", O_TMPFILE | O_RDWR | O_CLOEXEC, first_mode()));
   if (!file_.valid()) return errno_failure();
   return {};
 }
@@ -79,7 +84,7 @@ FileResult<void> PendingFile::open_unnamed() {
 FileResult<void> PendingFile::open_named() {
   auto name = with_fresh_name([this](const std::string& fresh) -> FileResult<void> {
     file_ = Fd(::openat(directory_.get(), fresh.c_str(),
-                        O_CREAT | O_EXCL | O_RDWR | O_NOFOLLOW | O_CLOEXEC, kMode));
+                        O_CREAT | O_EXCL | O_RDWR | O_NOFOLLOW | O_CLOEXEC, first_mode()));
     if (!file_.valid()) return errno_failure();
     return {};
   });
@@ -100,7 +105,22 @@ FileResult<void> PendingFile::append(ConstBytes bytes, std::uint64_t position) {
   return {};
 }
 
+// Keeps what it saw before if the name is free now.
+FileResult<void> PendingFile::look_at_replaced() {
+  FileResult<std::optional<FileAccess>> seen = access_of(directory_, leaf_);
+  if (!seen) return failure(seen.error());
+  if (*seen) replaced_ = **std::move(seen);
+  return {};
+}
+
+FileResult<void> PendingFile::take_over_access() {
+  if (const auto looked = look_at_replaced(); !looked) return looked;
+  if (!replaced_) return {};
+  return give_access(file_, *replaced_);
+}
+
 FileResult<void> PendingFile::sync() {
+  if (const auto taken = take_over_access(); !taken) return taken;
   if (::fsync(file_.get()) != 0) return errno_failure();
   return {};
 }
@@ -125,6 +145,10 @@ FileResult<void> PendingFile::publish() {
     const FileResult<void> linked = link_as(leaf_);
     if (linked) return sync_directory();
     if (linked.error() != std::errc::file_exists) return linked;
+  }
+  // The file of that name may be another one by now, or have been given another mode.
+  if (const auto taken = take_over_access(); !taken) return taken;
+  if (temporary_.empty()) {
     // A link replaces nothing, a rename does.
     if (const auto given = give_temporary_name(); !given) return given;
   }

@@ -8,6 +8,7 @@ import os
 import pty
 import select
 import signal
+import stat
 import subprocess
 import time
 import unittest
@@ -69,6 +70,21 @@ class Transfers(ServiceTest):
         self.round_trip(2 * MIB)
         self.round_trip(1000)
         self.assertEqual(os.listdir(self.served), ["file"])
+
+    def test_a_replaced_file_keeps_its_mode_and_a_new_one_has_the_umask_s(self):
+        def mode_of(path):
+            return stat.S_IMODE(os.stat(path).st_mode)
+
+        random_file(self.path("original"), 1000)
+        for replaced in (os.path.join(self.served, "file"), self.path("copy")):
+            random_file(replaced, 10)
+            os.chmod(replaced, 0o600)
+        self.done("put", self.path("original"), self.server.url + "file", umask=0o022)
+        self.done("get", self.server.url + "file", self.path("copy"), umask=0o022)
+        self.done("get", self.server.url + "file", self.path("new"), umask=0o027)
+        self.assertEqual(mode_of(os.path.join(self.served, "file")), 0o600)
+        self.assertEqual(mode_of(self.path("copy")), 0o600)
+        self.assertEqual(mode_of(self.path("new")), 0o640)
 
     def test_names_keep_their_directory_and_their_spaces(self):
         os.mkdir(os.path.join(self.served, "sub dir"))
