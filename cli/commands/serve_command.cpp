@@ -19,14 +19,19 @@ struct ServeFlags {
   StartUpFlags start_up;
   std::size_t max_clients = 64;
   double idle_timeout = 60;
+  double timeout = 30;
 };
+
+std::chrono::milliseconds milliseconds_of(double seconds) {
+  return std::chrono::milliseconds(static_cast<std::int64_t>(seconds * 1000));
+}
 
 file_service::ServerOptions server_options(const ServeFlags& flags) {
   file_service::ServerOptions options;
   options.start_up = connect_options(flags.start_up);
   options.max_clients = flags.max_clients;
-  options.timeouts.idle =
-      std::chrono::milliseconds(static_cast<std::int64_t>(flags.idle_timeout * 1000));
+  options.timeouts.stall = milliseconds_of(flags.timeout);
+  options.timeouts.idle = milliseconds_of(flags.idle_timeout);
   options.timeouts.first_request = std::min(options.timeouts.first_request, options.timeouts.idle);
   return options;
 }
@@ -71,6 +76,11 @@ void add_serve_command(CLI::App& app, Context& context) {
   command
       ->add_option("--idle-timeout", flags->idle_timeout,
                    "Drop a client that asks nothing for so many seconds")
+      ->capture_default_str()
+      ->check(CLI::Range(0.1, 86400.0));
+  command
+      ->add_option("--timeout", flags->timeout,
+                   "Drop a client when not an octet of a transfer moves for so many seconds")
       ->capture_default_str()
       ->check(CLI::Range(0.1, 86400.0));
   add_mpa_options(*command, flags->start_up);

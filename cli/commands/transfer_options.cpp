@@ -15,7 +15,7 @@ void add_client_options(CLI::App& command, ClientFlags& flags) {
   add_capture_option(command);
   command
       .add_option("--timeout", flags.timeout,
-                  "Give up when the server shows no sign of life for so many seconds")
+                  "Give up when not an octet moves, to or from the server, for so many seconds")
       ->capture_default_str()
       ->check(CLI::Range(0.1, 86400.0));
 }

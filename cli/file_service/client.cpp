@@ -59,8 +59,8 @@ void Client::send(Request request) try {
   if (request.payload.size() > kMaxName) {
     throw usage_error(fmt::format("a name has at most {} octets", kMaxName));
   }
-  const auto deadline = Clock::now() + options_.timeout;
-  while (link_->free_sends() == 0) wait_until(deadline);
+  silence_.end();
+  while (link_->free_sends() == 0) wait_a_little();
   request.id = sent_++;
   link_->send(request.encode(link_->outgoing()));
 } catch (const LinkLost& lost) {
@@ -90,18 +90,21 @@ Answer Client::receive(const std::string& subject) try {
 }
 
 Link::Event Client::next_message() {
-  const auto deadline = Clock::now() + options_.timeout;
-  while (arrived_.empty()) wait_until(deadline);
+  silence_.end();
+  while (arrived_.empty()) wait_a_little();
   const Link::Event event = arrived_.front();
   arrived_.pop_front();
   return event;
 }
 
-void Client::wait_until(Clock::time_point deadline) {
+void Client::wait_a_little() {
   InterruptGuard::check();
   const auto event = link_->wait(kInterruptSlice);
+  if (event) silence_.end();
   if (event && event->kind == Link::Event::Kind::kMessage) arrived_.push_back(*event);
-  if (event || Clock::now() < deadline) return;
+  if (event || !silence_.lasts(options_.timeout, Silence::Clock::now(), link_->octets_moved())) {
+    return;
+  }
   link_->abort();
   fail(fmt::format("the server gave no sign of life for {} seconds",
                    std::chrono::duration<double>(options_.timeout).count()));

@@ -10,12 +10,13 @@
 #include "file_service/limits.hpp"
 #include "file_service/link.hpp"
 #include "file_service/protocol.hpp"
+#include "file_service/silence.hpp"
 
 namespace iwarp::cli::file_service {
 
 struct ClientOptions {
   verbs::ConnectOptions start_up;                     ///< Private data is the service's own.
-  std::chrono::milliseconds timeout = kStallTimeout;  ///< Without any sign of the server.
+  std::chrono::milliseconds timeout = kStallTimeout;  ///< In which nothing moves.
 };
 
 /// An answer, taken out of its message.
@@ -52,13 +53,11 @@ class Client {
   [[nodiscard]] std::uint32_t chunk() const { return chunk_; }
 
  private:
-  using Clock = std::chrono::steady_clock;
-
   void connect(verbs::Device& device, const verbs::Endpoint& to);
   void take_welcome();
   Link::Event next_message();
-  /// Takes one event if there is any; fails behind the deadline.
-  void wait_until(Clock::time_point deadline);
+  /// Takes one event if one comes soon; fails when nothing has moved for too long.
+  void wait_a_little();
   [[noreturn]] void fail(const std::string& reason) const;
 
   std::string server_;
@@ -67,6 +66,7 @@ class Client {
   verbs::ConnectionInfo info_;
   std::size_t window_ = 0;
   std::uint32_t chunk_ = 0;
+  Silence silence_;
   std::deque<Link::Event> arrived_;  ///< Messages that receive() has not taken.
   std::uint32_t sent_ = 0;
   std::uint32_t answered_ = 0;

@@ -26,11 +26,4 @@ void answer_failure(Link& link, const Job& job, const std::error_code& error) {
   answer_failure(link, job, status, text);
 }
 
-void send_working(Link& link, const Job& job) {
-  if (link.free_sends() == 0) return;
-  const Reply reply{.status = Status::kWorking, .id = job.id};
-  const std::size_t length = reply.encode(link.outgoing());
-  link.send(length, {.tag = static_cast<std::uint8_t>(AnswerTag::kNote)});
-}
-
 }  // namespace iwarp::cli::file_service

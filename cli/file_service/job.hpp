@@ -22,7 +22,7 @@ struct Job {
 };
 
 /// What the completion of an answer frees.
-enum class AnswerTag : std::uint8_t { kPlain, kDataBuffer, kNote };
+enum class AnswerTag : std::uint8_t { kPlain, kDataBuffer };
 
 /// Sends the final answer. The receive goes back first: the answer is the client's leave to send
 /// another request. `write` is data for the client's buffer.
@@ -32,8 +32,5 @@ void answer(Link& link, const Job& job, Reply reply, AnswerTag tag = AnswerTag::
 /// Answers that the job failed.
 void answer_failure(Link& link, const Job& job, Status status, std::string_view text = {});
 void answer_failure(Link& link, const Job& job, const std::error_code& error);
-
-/// Tells the client that its request takes long. Does nothing when no message buffer is free.
-void send_working(Link& link, const Job& job);
 
 }  // namespace iwarp::cli::file_service

@@ -19,12 +19,12 @@ inline constexpr std::size_t kTotalBuffers = 128;
 /// Octets of a listing that go in one request.
 inline constexpr std::uint32_t kListingPage = 64U << 10;
 
-/// A client hears at least so often from a server that is busy with its request.
-inline constexpr std::chrono::seconds kNoteInterval{5};
-/// How long either end waits for the other one while something is under way.
+/// A client hears so often from a server that puts its file on the disk.
+inline constexpr std::chrono::milliseconds kSyncSignInterval{500};
+/// How long either end waits while something is under way and no octet moves.
 inline constexpr std::chrono::seconds kStallTimeout{30};
 /// How long a server keeps a client that asks nothing.
-inline constexpr std::chrono::seconds kFirstRequestTimeout{10};
+inline constexpr std::chrono::seconds kFirstRequestTimeout{30};
 inline constexpr std::chrono::seconds kIdleTimeout{60};
 
 /// Chunk buffers that a transfer of `size` octets can use.
@@ -39,7 +39,7 @@ inline constexpr LinkSizes kServerLink{.receives = kCredits,
                                        .receive_size = kMaxRequest,
                                        .send_size = kMaxReply,
                                        .data_requests = 2 * kCredits};
-/// The client takes a few notes besides its answers.
+/// The client takes a few notes besides its answers (Status::kWorking).
 inline constexpr LinkSizes kClientLink{.receives = kCredits + 4,
                                        .sends = kCredits,
                                        .receive_size = kMaxReply,

@@ -13,11 +13,13 @@ namespace {
 using std::chrono::milliseconds;
 using verbs::ConnectionEvent;
 
-/// The reason of a loss may come a little later than the flushed requests.
-constexpr milliseconds kReasonPatience{200};
+/// The reason of a loss may come a little later than the flushed requests. It is looked for in
+/// steps, as the clock may jump in one of them.
+constexpr milliseconds kReasonStep{20};
+constexpr int kReasonSteps = 10;
 
 /// What a work request is for; the upper half of its wr_id.
-enum class Work : std::uint32_t { kReceive = 1, kSend, kRead, kWrite };
+enum class Work : std::uint32_t { kReceive = 1, kSend, kRead, kWrite, kSign };
 
 std::uint64_t work_id(Work work, std::uint32_t slot = 0) {
   return std::uint64_t{static_cast<std::uint32_t>(work)} << 32 | slot;
@@ -28,7 +30,7 @@ std::uint16_t slot_of(std::uint64_t id) { return static_cast<std::uint16_t>(id);
 verbs::QpCapacity capacity(const LinkSizes& sizes) {
   verbs::QpCapacity capacity;
   capacity.max_recv_wr = sizes.receives;
-  capacity.max_send_wr = sizes.sends + sizes.data_requests;
+  capacity.max_send_wr = sizes.sends + sizes.data_requests + LifeSigns::kMost;
   return capacity;
 }
 
@@ -79,7 +81,7 @@ Link::Link(verbs::Device& device, const LinkSizes& sizes)
       life_(std::make_shared<Life>()),
       memory_(memory_size(sizes)),
       domain_(require(device.alloc_pd(), "cannot allocate a protection domain")),
-      cq_(require(device.create_cq(sizes.receives + sizes.sends + sizes.data_requests),
+      cq_(require(device.create_cq(sizes.receives + capacity(sizes).max_send_wr),
                   "cannot create a completion queue")),
       region_(require(domain_.register_memory(memory_.bytes(), verbs::Access::kLocalWrite),
                       "cannot register message buffers")),
@@ -118,30 +120,60 @@ verbs::ConnectionInfo Link::accept(verbs::ConnectionRequest& request,
 }
 
 std::optional<Link::Event> Link::wait(milliseconds timeout) {
-  const auto completion = cq_.wait(timeout);
-  if (!completion) {
-    // With nothing posted, nothing is flushed.
-    const verbs::QpState state = qp_.state();
-    if (state == verbs::QpState::kTerminate || state == verbs::QpState::kError) {
-      throw LinkLost(why_lost(verbs::Status::kFlushed));
-    }
-    return std::nullopt;
+  while (const auto completion = cq_.wait(timeout)) {
+    if (auto event = event_of(*completion)) return event;
+    timeout = milliseconds(0);
   }
-  if (completion->status != verbs::Status::kSuccess) throw LinkLost(why_lost(completion->status));
-  const std::uint16_t slot = slot_of(completion->wr_id);
-  switch (work_of(completion->wr_id)) {
-    case Work::kReceive: return Event{Event::Kind::kMessage, slot, completion->byte_length, 0};
+  // With nothing posted, nothing is flushed.
+  const verbs::QpState state = qp_.state();
+  if (state == verbs::QpState::kTerminate || state == verbs::QpState::kError) {
+    throw LinkLost(why_lost(verbs::Status::kFlushed));
+  }
+  show_life_if_due();
+  return std::nullopt;
+}
+
+std::optional<Link::Event> Link::event_of(const verbs::Completion& completion) {
+  if (completion.status != verbs::Status::kSuccess) throw LinkLost(why_lost(completion.status));
+  const std::uint16_t slot = slot_of(completion.wr_id);
+  switch (work_of(completion.wr_id)) {
+    case Work::kReceive: return Event{Event::Kind::kMessage, slot, completion.byte_length, 0};
     case Work::kSend:
       free_sends_.push_back(slot);
       return Event{Event::Kind::kSent, slot, 0, tags_[slot]};
-    case Work::kRead: return Event{Event::Kind::kRead, slot, completion->byte_length, 0};
+    case Work::kRead: return Event{Event::Kind::kRead, slot, completion.byte_length, 0};
+    case Work::kSign: --signs_under_way_; break;
     case Work::kWrite: break;
   }
   return std::nullopt;
 }
 
+std::uint64_t Link::octets_moved() const {
+  const verbs::QpCounters counters = qp_.counters();
+  return counters.octets_sent + counters.octets_received;
+}
+
+void Link::show_life_if_due() {
+  const verbs::QpCounters counters = qp_.counters();
+  const LifeSigns::Traffic traffic{counters.octets_received, counters.octets_sent,
+                                   signs_under_way_};
+  if (life_signs_.due(LifeSigns::Clock::now(), traffic)) show_life();
+}
+
+void Link::show_life() {
+  if (signs_under_way_ == LifeSigns::kMost) return;
+  verbs::SendWr sign;
+  sign.wr_id = work_id(Work::kSign);
+  sign.opcode = verbs::Opcode::kWrite;
+  check_posted(qp_.post_send(sign), "a sign of life");
+  ++signs_under_way_;
+}
+
 std::string Link::why_lost(verbs::Status status) const {
-  const auto end = life_->wait_for(&Life::end, kReasonPatience);
+  std::optional<ConnectionEvent> end;
+  for (int step = 0; step < kReasonSteps && !end; ++step) {
+    end = life_->wait_for(&Life::end, kReasonStep);
+  }
   if (const auto terminate = qp_.terminate_received()) {
     return fmt::format(
         "the peer ended the connection with a Terminate of layer {}, type {}, "

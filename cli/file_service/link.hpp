@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "file_service/life_signs.hpp"
 #include "file_service/page_buffer.hpp"
 #include "iwarp/verbs/verbs.hpp"
 
@@ -63,8 +64,14 @@ class Link {
     std::uint32_t length = 0;  ///< kMessage.
     std::uint8_t tag = 0;      ///< kSent: what the sender said.
   };
-  /// The next event; none when the time is over. Throws a LinkLost.
+  /// The next event; none when the time is over and the socket has nothing more. Shows the peer
+  /// that this end lives while it takes in data. Throws a LinkLost.
   std::optional<Event> wait(std::chrono::milliseconds timeout);
+  /// Octets that have moved since the connection was made, in both directions. What was sent counts
+  /// when the system has taken it.
+  [[nodiscard]] std::uint64_t octets_moved() const;
+  /// Lets the peer see octets of this end, but not too many at a time. Throws a LinkLost.
+  void show_life();
 
   [[nodiscard]] ConstBytes message(const Event& event) const;
   /// Gives the buffer of a received message back to the peer's next one.
@@ -100,6 +107,9 @@ class Link {
  private:
   struct Life;
   [[nodiscard]] verbs::QpOptions qp_options() const;
+  /// What a completion means to the user of the link: nothing if it is a sign's. Throws a LinkLost.
+  std::optional<Event> event_of(const verbs::Completion& completion);
+  void show_life_if_due();
   [[nodiscard]] std::string why_lost(verbs::Status status) const;
   [[nodiscard]] std::size_t outgoing_offset() const;
 
@@ -111,6 +121,8 @@ class Link {
   verbs::MemoryRegion region_;
   std::vector<std::uint16_t> free_sends_;
   std::vector<std::uint8_t> tags_;  ///< Of each send buffer.
+  LifeSigns life_signs_;
+  std::uint32_t signs_under_way_ = 0;
   verbs::QueuePair qp_;
 };
 

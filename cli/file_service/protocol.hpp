@@ -52,7 +52,8 @@ using Digest = std::array<std::byte, 32>;
 /// The end of a request.
 enum class Status : std::uint8_t {
   kOk = 0,
-  kWorking = 1,  ///< Not final: the server is busy with it (a slow disk), go on waiting.
+  kWorking = 1,  ///< Not final: go on waiting. Servers that only write empty signs of life do not
+                 ///< send it.
   kBadRequest = 2,
   kBadVersion = 3,
   kBusy = 4,

@@ -53,7 +53,7 @@ bool PutOperation::commit(const Job& job, const RequestView& request) {
   if (digest && *digest != request.digest()) {
     return answer_failure(link_, job, Status::kHashMismatch), false;
   }
-  FileResult<void> done = sync(job);
+  FileResult<void> done = sync();
   if (done) done = file_.publish();
   if (!done) return answer_failure(link_, job, done.error()), false;
   answer(link_, job, {});
@@ -68,15 +68,16 @@ void PutOperation::expect_silence() {
   }
 }
 
-FileResult<void> PutOperation::sync(const Job& job) {
+FileResult<void> PutOperation::sync() {
   std::future<FileResult<void>> synced =
       std::async(std::launch::async, [this] { return file_.sync(); });
-  auto next_note = std::chrono::steady_clock::now() + kNoteInterval;
+  auto last_sign = std::chrono::steady_clock::now();
   while (synced.wait_for(std::chrono::milliseconds(5)) != std::future_status::ready) {
     expect_silence();
-    if (std::chrono::steady_clock::now() < next_note) continue;
-    send_working(link_, job);
-    next_note += kNoteInterval;
+    const auto now = std::chrono::steady_clock::now();
+    if (now - last_sign < kSyncSignInterval) continue;
+    link_.show_life();
+    last_sign = now;
   }
   expect_silence();
   return synced.get();

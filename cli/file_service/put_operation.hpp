@@ -42,7 +42,7 @@ class PutOperation {
     std::uint64_t position = 0;
     MutableBytes bytes;
   };
-  [[nodiscard]] FileResult<void> sync(const Job& job);
+  [[nodiscard]] FileResult<void> sync();
   /// Throws if the client has gone, in which case the file must not appear, or goes on asking.
   void expect_silence();
 

@@ -46,15 +46,15 @@ void Session::stop() {
 }
 
 void Session::serve() {
-  auto last_event = Clock::now();
   while (!stopping_) {
     take_requests();
     if (const auto event = link_.wait(kInterruptSlice)) {
       handle(*event);
-      last_event = Clock::now();
-    } else {
-      check_patience(last_event);
+      silence_.end();
+      continue;
     }
+    const auto [limit, reason] = patience();
+    if (silence_.lasts(limit, Clock::now(), link_.octets_moved())) throw LinkLost(reason);
   }
 }
 
@@ -178,11 +178,10 @@ void Session::list(const Job& job, const RequestView& request) {
   list_->take_page(job);
 }
 
-void Session::check_patience(Clock::time_point last_event) const {
-  const auto silence = Clock::now() - last_event;
-  if (!asked_ && silence > timeouts_.first_request) throw LinkLost("no request came");
-  if (!quiet() && silence > timeouts_.stall) throw LinkLost("nothing moved for too long");
-  if (silence > timeouts_.idle) throw LinkLost("no request came for too long");
+Session::Patience Session::patience() const {
+  if (!asked_) return {timeouts_.first_request, "no request came"};
+  if (!quiet()) return {timeouts_.stall, "nothing moved for too long"};
+  return {timeouts_.idle, "no request came for too long"};
 }
 
 void Session::log_loss(const char* reason) const {

@@ -11,15 +11,16 @@
 #include "file_service/link.hpp"
 #include "file_service/list_operation.hpp"
 #include "file_service/put_operation.hpp"
+#include "file_service/silence.hpp"
 #include "file_service/store.hpp"
 
 namespace iwarp::cli::file_service {
 
-/// How long a session waits for its client.
+/// For how long nothing may move before a session drops its client.
 struct SessionTimeouts {
-  std::chrono::milliseconds first_request = kFirstRequestTimeout;
-  std::chrono::milliseconds idle = kIdleTimeout;
-  std::chrono::milliseconds stall = kStallTimeout;
+  std::chrono::milliseconds first_request = kFirstRequestTimeout;  ///< Until one has come.
+  std::chrono::milliseconds idle = kIdleTimeout;                   ///< Nothing is under way.
+  std::chrono::milliseconds stall = kStallTimeout;                 ///< Something is.
 };
 
 /// One client of a server, from its acceptance to its end: takes requests in order, one operation
@@ -56,8 +57,12 @@ class Session {
   void list(const Job& job, const RequestView& request);
   /// Whether every answer has been sent and no RDMA Read is under way.
   [[nodiscard]] bool quiet() const;
-  /// Throws if the client has been silent for too long since `last_event`.
-  void check_patience(Clock::time_point last_event) const;
+  struct Patience {
+    std::chrono::milliseconds limit;
+    const char* reason;  ///< Of the end, when it is over.
+  };
+  /// What is granted to the client now.
+  [[nodiscard]] Patience patience() const;
   void log_loss(const char* reason) const;
 
   const Store& store_;
@@ -66,6 +71,7 @@ class Session {
   Link link_;
   std::string peer_;
   std::deque<Waiting> waiting_;
+  Silence silence_;
   bool asked_ = false;  ///< The client has sent a request.
   std::unique_ptr<PutOperation> put_;
   std::unique_ptr<GetOperation> get_;
