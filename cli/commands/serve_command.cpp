@@ -87,10 +87,13 @@ void add_serve_command(CLI::App& app, Context& context) {
   add_capture_option(*command);
   add_report_options(*command, context);
   command->footer(
-      "Prints one line with the address when it is ready, and serves until SIGINT or SIGTERM, "
-      "which\n"
-      "end it with status 0. Anybody who can connect can read and replace every file in DIR:\n"
-      "listen on addresses of networks that you trust. --log-level info shows each transfer.\n\n"
+      "Prints one line with the address when it is ready, and serves until SIGINT or SIGTERM,\n"
+      "which end it with status 0: it takes no more clients, what it has answered still arrives,\n"
+      "a file whose octets have all moved is finished, and other transfers fail with 'the server\n"
+      "ended'. For a client of which nothing moves it waits --timeout seconds. The same signal\n"
+      "once more ends it at once.\n\n"
+      "Anybody who can connect can read and replace every file in DIR: listen on addresses of\n"
+      "networks that you trust. --log-level info shows each transfer.\n\n"
       "Examples:\n"
       "  iwarp serve /srv/files\n"
       "  iwarp serve /srv/files --listen 10.0.0.2:7471 --log-level info\n"

@@ -184,6 +184,8 @@ std::string Link::why_lost(verbs::Status status) const {
   return fmt::format("the connection was lost ({})", verbs::to_string(status));
 }
 
+bool Link::over(milliseconds timeout) { return life_->wait_for(&Life::end, timeout).has_value(); }
+
 ConstBytes Link::message(const Event& event) const {
   return memory_.bytes().subspan(std::size_t{event.slot} * sizes_.receive_size, event.length);
 }

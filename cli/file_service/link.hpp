@@ -101,6 +101,8 @@ class Link {
   [[nodiscard]] verbs::ProtectionDomain& domain() { return domain_; }
   /// Lets what was sent arrive, then closes.
   void close() { qp_.disconnect(); }
+  /// Whether the connection is over; waits up to `timeout` for that.
+  bool over(std::chrono::milliseconds timeout);
   /// Resets the connection; a waiting thread gets a LinkLost. Thread-safe.
   void abort() { qp_.abort(); }
 

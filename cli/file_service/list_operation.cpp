@@ -43,7 +43,8 @@ void ListOperation::take_page(const Job& job) {
   }
   const auto used = static_cast<std::uint32_t>(size - room.size());
   if (used == 0 && left_over_) return answer_failure(link_, job, Status::kBadRequest);
-  if (used == 0) return answer(link_, job, {});
+  ended_ = used == 0;
+  if (ended_) return answer(link_, job, {});
   sending_ = true;
   answer(link_, job, {.length = used}, AnswerTag::kDataBuffer,
          verbs::Sge{page_.bytes().data(), used, region_.lkey()});

@@ -22,6 +22,8 @@ class ListOperation {
   [[nodiscard]] bool can_take() const { return !sending_; }
   /// A List or ListMore: writes as many entries as fit; none at the end. Precondition: can_take().
   void take_page(const Job& job);
+  /// Whether the client has been told that there is nothing more.
+  [[nodiscard]] bool ended() const { return ended_; }
   /// The page has been sent.
   void on_sent() { sending_ = false; }
 
@@ -41,6 +43,7 @@ class ListOperation {
   PageBuffer page_;
   verbs::MemoryRegion region_;
   bool sending_ = false;
+  bool ended_ = false;
 };
 
 /// Starts the listing of names with `prefix`.

@@ -90,6 +90,7 @@ const char* describe(Status status) {
     case Status::kInputOutput: return "the server could not read or write the file";
     case Status::kHashMismatch: return "the server received other bytes than were sent";
     case Status::kChanged: return "the file changed while it was sent";
+    case Status::kEnded: return "the server ended";
   }
   return "unknown status";
 }

@@ -67,8 +67,9 @@ enum class Status : std::uint8_t {
   kInputOutput = 12,
   kHashMismatch = 13,
   kChanged = 14,
+  kEnded = 15,  ///< The server takes no more requests, or clients.
 };
-inline constexpr auto kLastStatus = Status::kChanged;
+inline constexpr auto kLastStatus = Status::kEnded;
 
 /// What a status says, as the end of a sentence: "no such file on the server".
 const char* describe(Status status);

@@ -32,12 +32,17 @@ Server::Server(verbs::Device device, Store store, const verbs::Endpoint& at, Ser
 }
 
 Server::~Server() {
+  spdlog::info("ending with {} clients", clients_.size());
+  while (auto request = listener_->next(std::chrono::milliseconds(0))) {
+    reject(*request, Status::kEnded);
+  }
+  listener_.reset();
   for (Client& client : clients_) client.session->stop();
 }
 
 void Server::run() {
   while (!InterruptGuard::interrupted()) {
-    auto request = listener_.next(kInterruptSlice);
+    auto request = listener_->next(kInterruptSlice);
     forget_finished();
     if (request) admit(*std::move(request));
   }

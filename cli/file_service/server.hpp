@@ -3,6 +3,7 @@
 #include <atomic>
 #include <list>
 #include <memory>
+#include <optional>
 #include <thread>
 
 #include "file_service/session.hpp"
@@ -20,9 +21,10 @@ class Server {
  public:
   /// Listens. Throws a CommandError.
   Server(verbs::Device device, Store store, const verbs::Endpoint& at, ServerOptions options);
+  /// Turns away who still asks to be let in, and waits for the sessions (Session::stop).
   ~Server();
 
-  [[nodiscard]] verbs::Endpoint endpoint() const { return listener_.endpoint(); }
+  [[nodiscard]] verbs::Endpoint endpoint() const { return listener_->endpoint(); }
   /// Serves until a signal interrupts (InterruptGuard).
   void run();
 
@@ -41,7 +43,7 @@ class Server {
   Store store_;
   ServerOptions options_;
   BufferBudget budget_{kTotalBuffers};
-  verbs::Listener listener_;
+  std::optional<verbs::Listener> listener_;
   std::list<Client> clients_;
 };
 

@@ -16,6 +16,11 @@ std::string summary(std::uint64_t octets, std::chrono::steady_clock::time_point 
                      human_rate(static_cast<double>(octets) / took.count()));
 }
 
+/// Whether all octets of the operation have moved before.
+bool completes(Operation operation) {
+  return operation == Operation::kCommit || operation == Operation::kFinish;
+}
+
 std::string in_quotes(std::string_view name) { return "'" + printable(std::string(name)) + "'"; }
 
 }  // namespace
@@ -28,8 +33,10 @@ void Session::run(verbs::ConnectionRequest request, const verbs::ConnectOptions&
   peer_ = to_string(request.info().remote);
   try {
     link_.accept(request, options);
+    accepted_ = true;
     spdlog::debug("{}: connected", peer_);
     serve();
+    see_off();
     link_.abort();
   } catch (const LinkLost& lost) {
     log_loss(lost.what());
@@ -42,11 +49,14 @@ void Session::run(verbs::ConnectionRequest request, const verbs::ConnectOptions&
 
 void Session::stop() {
   stopping_ = true;
-  link_.abort();
+  // Nothing has been said yet, and a client that does not finish its start-up need not be awaited.
+  if (!accepted_) link_.abort();
 }
 
 void Session::serve() {
-  while (!stopping_) {
+  while (true) {
+    ending_ = stopping_;
+    if (ending_ && finished()) return;
     take_requests();
     if (const auto event = link_.wait(kInterruptSlice)) {
       handle(*event);
@@ -56,6 +66,20 @@ void Session::serve() {
     const auto [limit, reason] = patience();
     if (silence_.lasts(limit, Clock::now(), link_.octets_moved())) throw LinkLost(reason);
   }
+}
+
+void Session::see_off() {
+  link_.close();
+  Silence silence;
+  while (!link_.over(kInterruptSlice)) {
+    if (silence.lasts(timeouts_.stall, Clock::now(), link_.octets_moved())) return;
+  }
+}
+
+bool Session::finished() const { return quiet() && (refused_ || !under_way()); }
+
+bool Session::under_way() const {
+  return put_ || get_ || (list_ && !list_->ended()) || !waiting_.empty();
 }
 
 void Session::handle(const Link::Event& event) {
@@ -80,6 +104,8 @@ bool Session::quiet() const {
 }
 
 bool Session::can_take(Operation operation) const {
+  // A refusal comes behind all other answers, and nothing comes behind a refusal.
+  if (ending_) return quiet() && !refused_;
   // The reserve is for the answers to the chunks that are being read.
   if (link_.free_sends() <= kWindow) return false;
   switch (operation) {
@@ -102,6 +128,7 @@ void Session::take_requests() {
 }
 
 void Session::take(const Job& job, const RequestView& request) {
+  if (ending_ && !completes(request.operation())) return refuse(job);
   switch (request.operation()) {
     case Operation::kOpenPut: return open_put(job, request);
     case Operation::kOpenGet: return open_get(job, request);
@@ -123,6 +150,15 @@ void Session::take(const Job& job, const RequestView& request) {
       break;
   }
   throw ProtocolViolation("a request outside its operation");
+}
+
+void Session::refuse(const Job& job) {
+  log_loss("the server ends");
+  put_.reset();
+  get_.reset();
+  list_.reset();
+  answer_failure(link_, job, Status::kEnded);
+  refused_ = true;
 }
 
 void Session::open_put(const Job& job, const RequestView& request) {
@@ -180,7 +216,7 @@ void Session::list(const Job& job, const RequestView& request) {
 
 Session::Patience Session::patience() const {
   if (!asked_) return {timeouts_.first_request, "no request came"};
-  if (!quiet()) return {timeouts_.stall, "nothing moved for too long"};
+  if (!quiet() || ending_) return {timeouts_.stall, "nothing moved for too long"};
   return {timeouts_.idle, "no request came for too long"};
 }
 

@@ -24,7 +24,9 @@ struct SessionTimeouts {
 };
 
 /// One client of a server, from its acceptance to its end: takes requests in order, one operation
-/// at a time, and trusts the client in nothing.
+/// at a time, and trusts the client in nothing. When it is stopped, what it has answered still
+/// arrives, an operation whose octets have all moved is finished, and the first request that would
+/// move more is answered with kEnded.
 class Session {
  public:
   /// Throws a CommandError if the device has no room for another connection.
@@ -33,7 +35,8 @@ class Session {
 
   /// Accepts the client and serves it until it leaves, errs or falls silent. Does not throw.
   void run(verbs::ConnectionRequest request, const verbs::ConnectOptions& options);
-  /// Makes run() return soon. Thread-safe.
+  /// Makes run() return as soon as the client has taken its last answer, or nothing has moved for
+  /// SessionTimeouts::stall. Thread-safe.
   void stop();
 
  private:
@@ -45,11 +48,18 @@ class Session {
   };
 
   void serve();
+  /// Closes the connection behind the last answer and waits for the client to take that.
+  void see_off();
+  /// Whether an ending session has nothing more to say.
+  [[nodiscard]] bool finished() const;
+  [[nodiscard]] bool under_way() const;
   void handle(const Link::Event& event);
   /// Starts waiting requests, as many as have what they need.
   void take_requests();
   [[nodiscard]] bool can_take(Operation operation) const;
   void take(const Job& job, const RequestView& request);
+  /// The last answer of an ending session.
+  void refuse(const Job& job);
   void open_put(const Job& job, const RequestView& request);
   void commit(const Job& job, const RequestView& request);
   void open_get(const Job& job, const RequestView& request);
@@ -77,6 +87,9 @@ class Session {
   std::unique_ptr<GetOperation> get_;
   std::unique_ptr<ListOperation> list_;
   Clock::time_point operation_started_;
+  bool ending_ = false;   ///< stopping_, as this turn of serve() takes it.
+  bool refused_ = false;  ///< The last answer has been given.
+  std::atomic<bool> accepted_{false};
   std::atomic<bool> stopping_{false};
 };
 

@@ -9,14 +9,16 @@ PIECE = 4096
 
 
 class Relay:
-    """Passes on what comes, at most so many octets a second each way; towards the client only while
-    `flowing` is set."""
+    """Passes on what comes, at most so many octets a second each way; of what the server sends no
+    more than the first `hold_after` octets until release()."""
 
-    def __init__(self, host, port, octets_per_second):
+    def __init__(self, host, port, octets_per_second, hold_after=None):
         self.server = (host, port)
         self.rate = octets_per_second
-        self.flowing = threading.Event()
-        self.flowing.set()
+        self.hold_after = hold_after
+        self.passed = 0  # Octets of all connections, more or less.
+        self.holding = threading.Event()
+        self.released = threading.Event()
         self.listener = socket.socket()
         self.narrow(self.listener)
         self.listener.bind(("127.0.0.1", 0))
@@ -38,21 +40,26 @@ class Relay:
                 self.narrow(server)
                 server.connect(self.server)
                 self.sockets += [client, server]
-                for source, sink, gate in ((client, server, None), (server, client, self.flowing)):
-                    threading.Thread(target=self.pump, args=(source, sink, gate),
+                for source, sink, limit in ((client, server, None),
+                                            (server, client, self.hold_after)):
+                    threading.Thread(target=self.pump, args=(source, sink, limit),
                                      daemon=True).start()
         except OSError:
             pass
 
-    def pump(self, source, sink, gate):
+    def pump(self, source, sink, hold_after):
+        passed = 0
         try:
             while True:
-                if gate is not None:
-                    gate.wait()
+                if hold_after is not None and passed >= hold_after:
+                    self.holding.set()
+                    self.released.wait()
                 piece = source.recv(PIECE)
                 if not piece:
                     break
                 sink.sendall(piece)
+                passed += len(piece)
+                self.passed += len(piece)
                 time.sleep(len(piece) / self.rate)
             sink.shutdown(socket.SHUT_WR)
         except OSError:
@@ -63,7 +70,10 @@ class Relay:
                 except OSError:
                     pass
 
+    def release(self):
+        self.released.set()
+
     def close(self):
-        self.flowing.set()
+        self.release()
         for one in self.sockets:
             one.close()
