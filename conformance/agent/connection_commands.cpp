@@ -159,9 +159,7 @@ Reply Session::disconnect(const Command& command) {
 
 Reply Session::close(const Command& command) {
   endpoint_of(command);
-  const std::uint64_t id = command.number("endpoint");
-  endpoints_.erase(id);
-  std::erase_if(windows_, [&](const Window& window) { return window.endpoint == id; });
+  endpoints_.erase(command.number("endpoint"));
   return {};
 }
 

@@ -84,7 +84,6 @@ Session::Region& Session::region_of(const Command& command) {
 Reply Session::deregister(const Command& command) {
   const std::size_t size = region_of(command).memory.size();
   const std::uint64_t id = command.number("region");
-  std::erase_if(windows_, [&](const Window& window) { return window.region == id; });
   regions_.erase(id);
   octets_ -= size;
   return {};
@@ -101,9 +100,7 @@ Reply Session::window(const Command& command) {
   const std::uint32_t made = window.rkey().value();
   const Stag stag{(made & 0xFFFFFF00U) | ((made + 1U) & 0xFFU)};
   endpoint.bind(region.registered->bind_to(stag, offset, length, access), options_.attend);
-  windows_.push_back({.endpoint = command.number("endpoint"),
-                      .region = command.number("region"),
-                      .window = std::move(window)});
+  windows_.push_back(std::move(window));
   return Reply().stag("stag", stag);
 }
 

@@ -30,10 +30,6 @@ class Session {
     std::vector<std::byte> memory;
     std::unique_ptr<verbs::MemoryRegion> registered;
   };
-  struct Window {
-    std::uint64_t endpoint = 0, region = 0;
-    verbs::MemoryWindow window;
-  };
   struct Entry;
   static const std::vector<Entry>& entries();
 
@@ -78,7 +74,7 @@ class Session {
   std::uint64_t next_id_ = 1;
   std::size_t octets_ = 0;  // of all regions
   std::map<std::uint64_t, Region> regions_;
-  std::vector<Window> windows_;
+  std::vector<verbs::MemoryWindow> windows_;  // they end with their regions and queue pairs
   std::map<std::uint64_t, std::unique_ptr<Endpoint>> endpoints_;
   std::optional<verbs::Listener> listener_;
   verbs::ConnectOptions accepting_;  // as the last `listen` said

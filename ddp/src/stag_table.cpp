@@ -3,153 +3,209 @@
 namespace iwarp::ddp {
 namespace {
 
-constexpr std::uint32_t kIndexBits = 24;
-constexpr std::uint32_t kKeyBits = 8;
-constexpr std::uint32_t kSlotBits = 20;
-constexpr std::uint32_t kHalfBits = kIndexBits / 2;
-constexpr std::uint32_t kHalfMask = (1U << kHalfBits) - 1U;
-constexpr std::uint32_t kGenerationMask = (1U << (kIndexBits - kSlotBits)) - 1U;
 // No buffer has this STag: a slot that holds it names nothing.
 constexpr std::uint32_t kNoStag = 0;
-
-std::uint64_t mix(std::uint64_t& state) {
-  state += 0x9E3779B97F4A7C15ULL;
-  std::uint64_t z = state;
-  z = (z ^ (z >> 30U)) * 0xBF58476D1CE4E5B9ULL;
-  z = (z ^ (z >> 27U)) * 0x94D049BB133111EBULL;
-  return z ^ (z >> 31U);
-}
-
-// The round function of a Feistel network over two halves of twelve bits.
-std::uint32_t round_of(std::uint32_t half, std::uint32_t key) {
-  std::uint32_t x = (half ^ key) * 0x85EBCA6BU;
-  x ^= x >> 15U;
-  x *= 0xC2B2AE35U;
-  return (x >> 13U) & kHalfMask;
-}
+// Uses of a slot: copies under way in the lower half, what is lent in the upper one.
+constexpr std::uint64_t kCopy = 1;
+constexpr std::uint64_t kLent = std::uint64_t{1} << 32U;
+constexpr std::uint64_t kCopies = kLent - 1U;
+constexpr std::size_t kSlotsPerChunk = 256;
+constexpr std::uint32_t kFirstHomes = 2048;
+// Homes of a directory for each STag that is taken: the fewer are taken, the fewer values the order
+// of names passes over.
+constexpr std::uint32_t kHomesPerStag = 4;
 
 }  // namespace
 
-// The STag in force says whether the buffer may be read; pins keep the buffer from being rewritten.
-// Whoever pins adds to `pins` first and looks at `stag` second; whoever disables clears `stag`
-// first and looks at `pins` second; both in sequentially consistent order, so one sees the other.
+// The STag in force says whether the buffer may be read; uses keep the buffer from being rewritten.
+// A thread that pins adds to `uses` first and looks at `stag` second; a thread that ends clears
+// `stag` first and looks at `uses` second; both in sequentially consistent order, so one sees the
+// other. Whatever a pin looks at lies in the first 64 octets, unless the buffer is a window.
 struct alignas(64) StagTable::Slot {
   std::atomic<std::uint32_t> stag{kNoStag};
-  mutable std::atomic<std::uint32_t> pins{0};
-  std::uint32_t generation = 0;
+  Stag name;  // what it was handed out as; the owner's
+  std::atomic<std::uint64_t> uses{0};
   TaggedBuffer buffer;
+  std::uint64_t registration = 0;
 };
 
+// Where the slot of an STag is found: at its place, modulo the number of homes. Each home has one
+// slot at a time, so that a look-up is one step.
+struct StagTable::Directory {
+  explicit Directory(std::uint32_t size) : homes(new std::atomic<Slot*>[size]()), mask(size - 1U) {}
+  [[nodiscard]] std::atomic<Slot*>& at(std::uint32_t place) const { return homes[place & mask]; }
+
+  std::unique_ptr<std::atomic<Slot*>[]> homes;
+  std::uint32_t mask;
+};
+
+// ---- Pins ----
+
 StagTable::Pin::~Pin() {
-  if (slot_ != nullptr) slot_->pins.fetch_sub(1, std::memory_order_release);
-  if (parent_ != nullptr) parent_->pins.fetch_sub(1, std::memory_order_release);
+  if (slot_ != nullptr) slot_->uses.fetch_sub(use_, std::memory_order_release);
+  if (parent_ != nullptr) parent_->uses.fetch_sub(use_, std::memory_order_release);
 }
 
-StagTable::StagTable(std::uint64_t secret)
-    : chunks_(new std::atomic<Chunk*>[kMaxSlots / kSlotsPerChunk]()) {
-  for (std::uint32_t& key : round_keys_) key = static_cast<std::uint32_t>(mix(secret));
+Registration StagTable::Pin::registration() const { return {slot_, slot_->registration}; }
+
+void StagTable::Pin::lend() {
+  if (std::exchange(use_, kLent) == kLent) return;
+  if (slot_ != nullptr) slot_->uses.fetch_add(kLent - kCopy);
+  if (parent_ != nullptr) parent_->uses.fetch_add(kLent - kCopy);
 }
 
-StagTable::~StagTable() {
-  for (std::uint32_t i = 0; i < kMaxSlots / kSlotsPerChunk; ++i) delete chunks_[i].load();
+// ---- What the owner does ----
+
+StagTable::StagTable(std::uint64_t secret) : names_(secret) {
+  directories_.push_back(std::make_unique<Directory>(kFirstHomes));
+  directory_.store(directories_.back().get());
+  // Nor does an STag tell how many came before it.
+  next_ = {secret % StagNames::kTableNames, secret % StagNames::kOwnerPlaces};
 }
 
-std::uint32_t StagTable::scramble(std::uint32_t value) const {
-  std::uint32_t left = value >> kHalfBits;
-  std::uint32_t right = value & kHalfMask;
-  for (const std::uint32_t key : round_keys_) {
-    left = std::exchange(right, left ^ round_of(right, key));
+StagTable::~StagTable() = default;
+
+std::optional<Stag> StagTable::enable(const TaggedBuffer& buffer) {
+  Slot* slot = take(KeyChoice::kTable);
+  if (slot == nullptr) return std::nullopt;
+  put_in_force(*slot, slot->name, buffer);
+  return slot->name;
+}
+
+std::optional<Stag> StagTable::reserve(KeyChoice choice) {
+  const Slot* slot = take(choice);
+  return slot == nullptr ? std::nullopt : std::optional(slot->name);
+}
+
+// The next name whose home is vacant, with a slot.
+StagTable::Slot* StagTable::take(KeyChoice choice) {
+  if (taken_ == kMaxStags) return nullptr;
+  if ((taken_ + 1U) * kHomesPerStag > directories_.back()->mask + 1U) grow();
+  Slot* slot = vacant_slot();
+  const Directory& directory = *directories_.back();
+  std::uint64_t& next = next_[static_cast<std::size_t>(choice)];
+  for (;; ++next) {
+    if (directory.at(StagNames::place(choice, next)).load() != nullptr) continue;
+    slot->name = names_.name(choice, next);
+    if (index_of(slot->name) != kNoStag) break;  // under index 0 one of the keys makes no STag
   }
-  return left << kHalfBits | right;
+  directory.at(StagNames::place(choice, next++)).store(slot, std::memory_order_release);
+  ++taken_;
+  return slot;
 }
 
-std::uint32_t StagTable::unscramble(std::uint32_t value) const {
-  std::uint32_t left = value >> kHalfBits;
-  std::uint32_t right = value & kHalfMask;
-  for (std::size_t i = round_keys_.size(); i > 0; --i) {
-    right = std::exchange(left, right ^ round_of(left, round_keys_[i - 1]));
+StagTable::Slot* StagTable::vacant_slot() {
+  if (!leaving_.empty() && leaving_.front()->uses.load() == 0) {
+    free_.push_back(leaving_.front());
+    leaving_.pop_front();
   }
-  return left << kHalfBits | right;
-}
-
-std::uint32_t StagTable::slot_of(Stag stag) const {
-  return unscramble(stag.value() >> kKeyBits) & (kMaxSlots - 1U);
-}
-
-StagTable::Slot* StagTable::find(std::uint32_t slot) const {
-  Chunk* chunk = chunks_[slot / kSlotsPerChunk].load(std::memory_order_acquire);
-  return chunk == nullptr ? nullptr : &(*chunk)[slot % kSlotsPerChunk];
-}
-
-StagTable::Slot& StagTable::make(std::uint32_t slot) {
-  std::atomic<Chunk*>& chunk = chunks_[slot / kSlotsPerChunk];
-  if (chunk.load() == nullptr) chunk.store(new Chunk, std::memory_order_release);
-  return *find(slot);
-}
-
-Stag StagTable::enable(std::uint32_t slot, std::uint8_t key, const TaggedBuffer& buffer) {
-  Slot& entry = make(slot);
-  entry.buffer = buffer;
-  std::uint32_t stag = kNoStag;
-  while (stag == kNoStag) {
-    entry.generation = (entry.generation + 1U) & kGenerationMask;
-    stag = index_of(entry, slot) << kKeyBits | key;
+  if (free_.empty()) {
+    Slot* chunk = chunks_.emplace_back(new Slot[kSlotsPerChunk]).get();
+    for (std::size_t i = kSlotsPerChunk; i > 0; --i) free_.push_back(&chunk[i - 1]);
   }
-  entry.stag.store(stag);
-  return Stag{stag};
+  Slot* slot = free_.back();
+  free_.pop_back();
+  return slot;
 }
 
-std::uint32_t StagTable::index_of(const Slot& entry, std::uint32_t slot) const {
-  return scramble(entry.generation << kSlotBits | slot);
+// Homes that differ still do when there are twice as many.
+void StagTable::grow() {
+  const Directory& old = *directories_.back();
+  auto larger = std::make_unique<Directory>(2U * (old.mask + 1U));
+  for (std::uint32_t home = 0; home <= old.mask; ++home) {
+    Slot* slot = old.at(home).load();
+    if (slot != nullptr) larger->at(names_.place_of(slot->name)).store(slot);
+  }
+  directory_.store(larger.get(), std::memory_order_release);
+  directories_.push_back(std::move(larger));
 }
 
-Stag StagTable::reserve(std::uint32_t slot, std::uint8_t key) {
-  Slot& entry = make(slot);
-  do {  // under index 0 one of the keys would make no STag
-    entry.generation = (entry.generation + 1U) & kGenerationMask;
-  } while (index_of(entry, slot) == 0);
-  return Stag{index_of(entry, slot) << kKeyBits | key};
+void StagTable::put_in_force(Slot& slot, Stag stag, const TaggedBuffer& buffer) {
+  slot.buffer = buffer;
+  slot.registration = ++registrations_;
+  slot.stag.store(stag.value());
 }
 
 Activation StagTable::activate(Stag stag, const TaggedBuffer& buffer) {
-  const std::uint32_t slot = slot_of(stag);
-  Slot* entry = find(slot);
-  if (entry == nullptr || index_of(*entry, slot) != stag.value() >> kKeyBits) {
-    return Activation::kRefused;
-  }
-  if (entry->stag.load() != kNoStag) return Activation::kRefused;
-  if (entry->pins.load() != 0) return Activation::kBusy;
-  entry->buffer = buffer;
-  entry->stag.store(stag.value());
+  Slot* slot = own(stag);
+  if (slot == nullptr) return Activation::kRefused;
+  const bool key_is_fixed = StagNames::choice_of(names_.place_of(stag)) == KeyChoice::kTable;
+  if (key_is_fixed && slot->name != stag) return Activation::kRefused;
+  if (slot->stag.load() != kNoStag) return Activation::kRefused;
+  if ((slot->uses.load() & kCopies) != 0) return Activation::kBusy;
+  put_in_force(*slot, stag, buffer);
   return Activation::kDone;
 }
 
+void StagTable::end(Stag stag) {
+  if (Slot* slot = own(stag)) slot->stag.store(kNoStag);
+}
+
+void StagTable::release(Stag stag) {
+  Slot* slot = own(stag);
+  if (slot == nullptr) return;
+  directories_.back()->at(names_.place_of(stag)).store(nullptr);
+  --taken_;
+  if (slot->uses.load() == 0) {
+    free_.push_back(slot);
+  } else {
+    leaving_.push_back(slot);
+  }
+}
+
+Registration StagTable::registration_of(Stag stag) const {
+  Slot* slot = own(stag);
+  if (slot == nullptr || slot->stag.load() != stag.value()) return {};
+  return {slot, slot->registration};
+}
+
+// The slot whose index `stag` has.
+StagTable::Slot* StagTable::own(Stag stag) const {
+  Slot* slot = find(stag);
+  return slot == nullptr || index_of(slot->name) != index_of(stag) ? nullptr : slot;
+}
+
+// ---- What any thread does ----
+
+// The slot that is at home where `stag` would be: its own if it has one.
+StagTable::Slot* StagTable::find(Stag stag) const {
+  const Directory& directory = *directory_.load(std::memory_order_acquire);
+  return directory.at(names_.place_of(stag)).load(std::memory_order_acquire);
+}
+
 bool StagTable::disable(Stag stag) {
-  Slot* entry = find(slot_of(stag));
+  Slot* slot = find(stag);
   std::uint32_t current = stag.value();
-  return entry != nullptr && current != kNoStag &&
-         entry->stag.compare_exchange_strong(current, kNoStag);
+  return slot != nullptr && current != kNoStag &&
+         slot->stag.compare_exchange_strong(current, kNoStag);
 }
 
 bool StagTable::in_force(Stag stag) const {
-  const Slot* entry = find(slot_of(stag));
-  return entry != nullptr && stag.value() != kNoStag && entry->stag.load() == stag.value();
+  const Slot* slot = find(stag);
+  return slot != nullptr && stag.value() != kNoStag && slot->stag.load() == stag.value();
 }
 
-bool StagTable::idle(std::uint32_t slot) const {
-  const Slot* entry = find(slot);
-  return entry == nullptr || entry->pins.load() == 0;
+bool StagTable::idle(Stag stag) const {
+  const Slot* slot = find(stag);
+  return slot == nullptr || slot->uses.load() == 0;
 }
 
-// Pins a buffer for what is asked of the whole of it.
+// What has come into force since has waited for the copies before it.
+bool StagTable::quiet(Stag stag) const {
+  const Slot* slot = find(stag);
+  return slot == nullptr || slot->stag.load() != kNoStag || (slot->uses.load() & kCopies) == 0;
+}
+
+// Pins a buffer for what is asked of the whole of it. A guess leaves no trace.
 std::optional<Error> StagTable::pin_slot(Pin& held, Stag stag, const Accessor& by,
                                          Rights wanted) const {
-  Slot* entry = find(slot_of(stag));
-  if (entry == nullptr || stag.value() == kNoStag) return Error::kInvalidStag;
-  entry->pins.fetch_add(1);
-  held.slot_ = entry;
-  if (entry->stag.load() != stag.value()) return Error::kInvalidStag;
-  const TaggedBuffer& buffer = entry->buffer;
+  Slot* slot = find(stag);
+  if (slot == nullptr || stag.value() == kNoStag) return Error::kInvalidStag;
+  if (slot->stag.load(std::memory_order_relaxed) != stag.value()) return Error::kInvalidStag;
+  slot->uses.fetch_add(kCopy);
+  held.slot_ = slot;
+  if (slot->stag.load() != stag.value()) return Error::kInvalidStag;
+  const TaggedBuffer& buffer = slot->buffer;
   if (buffer.pd != by.pd) return Error::kStagNotAssociated;
   if (buffer.stream != kAnyStream && buffer.stream != by.stream) return Error::kStagNotAssociated;
   if (!includes(buffer.rights, wanted)) return Error::kAccessViolation;
@@ -166,19 +222,20 @@ Result<StagTable::Pin, Error> StagTable::pin(Stag stag, const Accessor& by, Righ
   if (to < buffer.base || from_base > buffer.length || length > buffer.length - from_base) {
     return failure(Error::kBoundsViolation);
   }
-  if (buffer.parent != Stag{kNoStag} && !pin_parent(held, buffer.parent)) {
+  if (buffer.parent.slot_ != nullptr && !pin_parent(held, buffer.parent)) {
     return failure(Error::kInvalidStag);
   }
   held.memory_ = buffer.memory + from_base;
   return held;
 }
 
-bool StagTable::pin_parent(Pin& held, Stag parent) const {
-  Slot* entry = find(slot_of(parent));
-  if (entry == nullptr) return false;
-  entry->pins.fetch_add(1);
-  held.parent_ = entry;
-  return entry->stag.load() == parent.value();
+// A window was within its parent's domain, rights and bounds when it was bound, and a registration
+// does not change: to be open it is enough that the parent still lives the same life.
+bool StagTable::pin_parent(Pin& held, const Registration& parent) {
+  Slot* slot = static_cast<Slot*>(parent.slot_);
+  slot->uses.fetch_add(kCopy);
+  held.parent_ = slot;
+  return slot->stag.load() != kNoStag && slot->registration == parent.number_;
 }
 
 Result<void, Error> StagTable::invalidate_for_peer(Stag stag, const Accessor& by) {

@@ -19,11 +19,11 @@ constexpr std::uint64_t kScatterBase = 0x10000;
 
 class Scatter : public testing::Test {
  protected:
-  Scatter() { lkey_ = enable(0, kScatterPd, Rights::kLocalWrite); }
+  Scatter() { lkey_ = enable(kScatterPd, Rights::kLocalWrite); }
 
-  Stag enable(std::uint32_t slot, ProtectionDomainId pd, Rights rights) {
-    return table_.enable(slot, 0,
-                         {memory_.data(), TaggedOffset{kScatterBase}, memory_.size(), pd, rights});
+  Stag enable(ProtectionDomainId pd, Rights rights) {
+    return table_.enable({memory_.data(), TaggedOffset{kScatterBase}, memory_.size(), pd, rights})
+        .value();
   }
   Sge sge(std::uint64_t at, std::uint32_t length) { return {kScatterBase + at, length, lkey_}; }
   Result<void, Error> put(const std::vector<Sge>& list, std::uint64_t offset, std::size_t size) {
@@ -107,9 +107,9 @@ TEST_F(Scatter, StopsAtAnElementWithAWrongKey) {
 }
 
 TEST_F(Scatter, NeedsLocalWriteInTheSameDomain) {
-  const Stag read_only = enable(1, kScatterPd, Rights::kRemoteWrite);
+  const Stag read_only = enable(kScatterPd, Rights::kRemoteWrite);
   EXPECT_EQ(put({{kScatterBase, 4, read_only}}, 0, 4).error(), Error::kAccessViolation);
-  const Stag foreign = enable(2, ProtectionDomainId{8}, Rights::kLocalWrite);
+  const Stag foreign = enable(ProtectionDomainId{8}, Rights::kLocalWrite);
   EXPECT_EQ(put({{kScatterBase, 4, foreign}}, 0, 4).error(), Error::kStagNotAssociated);
   EXPECT_EQ(count_written(), 0);
 }

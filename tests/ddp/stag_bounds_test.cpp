@@ -20,7 +20,7 @@ class StagBounds : public testing::Test {
   StagBounds() : memory_(kLength) { use(kBase, kLength); }
 
   void use(std::uint64_t base, std::uint64_t length, Rights rights = kAll) {
-    stag_ = table_.enable(0, 0, {memory_.data(), TaggedOffset{base}, length, kPd, rights});
+    stag_ = table_.enable({memory_.data(), TaggedOffset{base}, length, kPd, rights}).value();
   }
   std::optional<Error> refusal(std::uint64_t to, std::uint64_t length,
                                Rights wanted = Rights::kRemoteWrite, ProtectionDomainId pd = kPd) {

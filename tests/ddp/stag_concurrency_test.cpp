@@ -19,7 +19,6 @@ using test::Random;
 
 constexpr std::uint32_t kUsers = 3;
 constexpr std::uint32_t kShare = 64;  // octets of the buffer that belong to one user
-constexpr std::uint32_t kSlots = 2;
 
 // Users pin, write and read their share of whatever buffer is announced while its owner ends it,
 // waits until it is idle and frees the memory. AddressSanitizer and ThreadSanitizer see an access
@@ -30,7 +29,7 @@ class Churn {
     std::vector<std::thread> users;
     for (std::uint32_t i = 0; i < kUsers; ++i) users.emplace_back([this, i] { use(i); });
     std::thread stranger([this] { guess(); });
-    for (unsigned round = 0; round < rounds; ++round) own(round % kSlots);
+    for (unsigned round = 0; round < rounds; ++round) own();
     stop_ = true;
     for (std::thread& user : users) user.join();
     stranger.join();
@@ -39,16 +38,17 @@ class Churn {
   std::atomic<unsigned> pinned{0}, torn{0};
 
  private:
-  void own(std::uint32_t slot) {
+  void own() {
     auto memory = std::make_unique<std::byte[]>(kUsers * kShare);
     const Stag stag =
-        table_.enable(slot, std::uint8_t(slot),
-                      {memory.get(), TaggedOffset{0}, kUsers * kShare, kPd, Rights::kLocalWrite});
+        table_.enable({memory.get(), TaggedOffset{0}, kUsers * kShare, kPd, Rights::kLocalWrite})
+            .value();
     announced_ = stag.value();
     const unsigned target = pinned + 1;
     for (int spin = 0; spin < 20 && pinned < target; ++spin) test::pause_a_little();
     EXPECT_TRUE(table_.disable(stag));
-    while (!table_.idle(slot)) test::pause_a_little();
+    while (!table_.idle(stag)) test::pause_a_little();
+    table_.release(stag);
     std::fill_n(memory.get(), kUsers * kShare, std::byte{0xDD});
   }
 
@@ -119,17 +119,17 @@ TEST(StagTableConcurrency, EndsAnStagForExactlyOneThread) {
     });
   }
   for (int round = 0; round < kRounds; ++round) {
-    current =
-        table.enable(0, 1, {&octet, TaggedOffset{64}, 1, kPd, Rights::kRemoteInvalidate}).value();
+    current = table.enable({&octet, TaggedOffset{64}, 1, kPd, Rights::kRemoteInvalidate})->value();
     start.arrive_and_wait();
     done.arrive_and_wait();
     EXPECT_EQ(ended, round + 1);
-    EXPECT_TRUE(table.idle(0));
+    EXPECT_TRUE(table.idle(Stag{current}));
+    table.release(Stag{current});
   }
   for (std::thread& thread : threads) thread.join();
 }
 
-// Look-ups go on while other slots, and the chunks that hold them, come into being.
+// Look-ups go on while other STags, and what holds them, come into being.
 TEST(StagTableConcurrency, GrowsUnderLookUps) {
   StagTable table(7);
   std::byte octet{};
@@ -145,8 +145,8 @@ TEST(StagTableConcurrency, GrowsUnderLookUps) {
       misses += table.pin(stag, kPd, Rights::kNone, TaggedOffset{0}, 1) ? 0U : 1U;
     }
   });
-  for (std::uint32_t slot = 0; slot < 200 * 1024; slot += 512) {
-    latest = table.enable(slot, 0, {&octet, TaggedOffset{0}, 1, kPd, Rights::kNone}).value();
+  for (int i = 0; i < 100'000; ++i) {
+    latest = table.enable({&octet, TaggedOffset{0}, 1, kPd, Rights::kNone})->value();
   }
   stop = true;
   reader.join();

@@ -11,7 +11,7 @@ namespace {
 class StagInvalidate : public testing::Test {
  protected:
   Stag enable(Rights rights, std::uint64_t base = 0) {
-    return table_.enable(0, 0, {memory_.data(), TaggedOffset{base}, memory_.size(), kPd, rights});
+    return table_.enable({memory_.data(), TaggedOffset{base}, memory_.size(), kPd, rights}).value();
   }
   bool in_force(Stag stag, std::uint64_t base = 0) {
     return table_.pin(stag, kPd, Rights::kNone, TaggedOffset{base}, 1).has_value();
@@ -25,7 +25,7 @@ TEST_F(StagInvalidate, EndsAnStagThatIsOpenToIt) {
   const Stag stag = enable(Rights::kRemoteInvalidate | Rights::kRemoteRead);
   EXPECT_TRUE(table_.invalidate_for_peer(stag, kPd));
   EXPECT_FALSE(in_force(stag));
-  EXPECT_TRUE(table_.idle(0));
+  EXPECT_TRUE(table_.idle(stag));
 }
 
 TEST_F(StagInvalidate, IsPossibleWhereverTheBufferStarts) {
@@ -61,7 +61,7 @@ TEST_F(StagInvalidate, LetsPinsThatExistGoOn) {
   const auto held = table_.pin(stag, kPd, Rights::kNone, TaggedOffset{0}, 1);
   EXPECT_TRUE(table_.invalidate_for_peer(stag, kPd));
   EXPECT_EQ(held->memory(), memory_.data());
-  EXPECT_FALSE(table_.idle(0));
+  EXPECT_FALSE(table_.idle(stag));
 }
 
 }  // namespace

@@ -12,7 +12,6 @@ using rdmap::Opcode;
 
 constexpr std::size_t kSize = 256;
 constexpr std::size_t kWindowAt = 64, kWindowSize = 32;
-constexpr std::uint32_t kWindowSlot = 100;
 
 test::EndpointOptions options_of(Input& input) {
   test::EndpointOptions options;
@@ -48,8 +47,8 @@ ReceiverWorld::ReceiverWorld(Input& input)
       endable_(endpoint_.enable(kSize, Rights::kRemoteInvalidate | Rights::kRemoteWrite)) {
   ddp::TaggedBuffer part{exposed_.memory.data() + kWindowAt, TaggedOffset{0}, kWindowSize,
                          test::kPd, Rights::kRemoteWrite | Rights::kRemoteInvalidate};
-  part.parent = exposed_.stag;
-  window_ = endpoint_.stags.enable(kWindowSlot, 1, part);
+  part.parent = endpoint_.stags.registration_of(exposed_.stag);
+  window_ = endpoint_.stags.enable(part).value();
 }
 
 // ---- Judging ----

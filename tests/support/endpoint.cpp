@@ -17,10 +17,8 @@ Endpoint::Endpoint(const EndpointOptions& options)
 
 Region& Endpoint::enable(std::size_t size, ddp::Rights rights, ddp::ProtectionDomainId pd,
                          std::uint64_t base) {
-  const auto slot = static_cast<std::uint32_t>(regions_.size());
-  Region& region = regions_.emplace_back(Region{GuardedMemory(size), TaggedOffset{base}, {}, slot});
-  region.stag = stags.enable(slot, static_cast<std::uint8_t>(slot * 7U),
-                             {region.memory.data(), region.base, size, pd, rights});
+  Region& region = regions_.emplace_back(Region{GuardedMemory(size), TaggedOffset{base}, {}});
+  region.stag = stags.enable({region.memory.data(), region.base, size, pd, rights}).value();
   return region;
 }
 

@@ -18,7 +18,6 @@ struct Region {
   GuardedMemory memory;
   TaggedOffset base;
   Stag stag;
-  std::uint32_t slot = 0;
 
   /// A piece of it for a scatter or gather list.
   [[nodiscard]] ddp::Sge sge(std::uint64_t at, std::uint32_t length) const {

@@ -26,7 +26,9 @@ using Clock = std::chrono::steady_clock;
 class SimHost final : public soft::Host {
  public:
   SimHost(tcp_offload::SimNetwork& net, std::uint64_t secret)
-      : registry(std::make_shared<soft::MemoryRegistry>(secret)), net_(net), secrets_(secret) {}
+      : registry(std::make_shared<soft::MemoryRegistry>(secret, [this] { pause(); })),
+        net_(net),
+        secrets_(secret) {}
 
   ddp::StagTable& stags() override { return registry->table(); }
   soft::MemoryRegistry& memory() override { return *registry; }
@@ -66,6 +68,8 @@ class SimHost final : public soft::Host {
   /// Called once, when a queue pair is in the middle of receiving, or of sending: what another
   /// thread could do just then.
   std::function<void()> inside_receive, inside_transmit;
+  /// Called once, when a queue pair waits for a copy of another thread.
+  std::function<void()> inside_wait;
 
   const std::shared_ptr<soft::MemoryRegistry> registry;
   bool deaf = false;                   ///< Does not look at its sockets for what came.
@@ -79,6 +83,10 @@ class SimHost final : public soft::Host {
 
  private:
   static void receive_all(soft::SoftQp& qp);
+  void pause() {
+    if (inside_wait) return std::exchange(inside_wait, nullptr)();
+    std::this_thread::yield();
+  }
 
   tcp_offload::SimNetwork& net_;
   soft::RunningClock running_;

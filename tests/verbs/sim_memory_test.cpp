@@ -166,8 +166,7 @@ TEST_P(Windows, AreClosedWhenNobodyIsInsideAnyMore) {
   ASSERT_EQ(done(), std::vector{Status::kSuccess});
   const Stag open = mw->rkey();
   auto access = std::make_optional(pair.server.host->stags().pin(
-      open, {pair.server.pd->id(), ddp::StreamId{pair.server.qp->number()}},
-      ddp::Rights::kRemoteWrite, TaggedOffset{region.to(64)}, 1));
+      open, pair.server.qp->accessor(), ddp::Rights::kRemoteWrite, TaggedOffset{region.to(64)}, 1));
   ASSERT_TRUE(*access);
   std::atomic<bool> let_go{false};
   std::thread later([&] {

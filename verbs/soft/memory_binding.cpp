@@ -1,19 +1,15 @@
 #include <algorithm>
-#include <chrono>
-#include <thread>
 
-#include "soft/memory_registry.hpp"
+#include "soft/reservations.hpp"
 
 /// STags that are set aside first and named memory is given to later: memory windows and fast
 /// regions, as the work requests of a stream bring them into force and end them.
 namespace iwarp::verbs::soft {
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
-constexpr std::uint32_t kKeyMask = 0xFF;
-// A device that sends from the program's memory may keep a slot busy until its peer acknowledges.
-constexpr std::chrono::seconds kPatience{1};
+// More than can be under way: an STag of a window that was asked for so long ago is not bound any
+// more.
+constexpr std::uint64_t kMostUnused = 65536;
 
 // What a window may grant; the rest is the region's business.
 bool is_remote_only(Access access) {
@@ -26,78 +22,146 @@ bool lets_peer_write(Access access) {
   return has(access, Access::kRemoteWrite) || has(access, Access::kRemoteAtomic);
 }
 
+// The keys of a window of type 1 are not its owner's to choose.
+ddp::KeyChoice choice_of(Reserved kind) {
+  return kind == Reserved::kWindow1 ? ddp::KeyChoice::kTable : ddp::KeyChoice::kOwner;
+}
+
 }  // namespace
 
 std::optional<Stag> MemoryRegistry::reserve(Reserved kind, ddp::ProtectionDomainId pd) {
   const std::lock_guard lock(mutex_);
-  const auto slot = take_slot();
-  if (!slot) return std::nullopt;
-  const Stag stag = table_.reserve(*slot, static_cast<std::uint8_t>(random_()));
-  reserved_[*slot] = {kind, pd, {}, {}};
+  const auto stag = table_.reserve(choice_of(kind));
+  if (!stag) return std::nullopt;
+  reserved_->add({*stag, ++objects_, 1, kind, pd});
   return stag;
 }
 
+std::optional<Stag> MemoryRegistry::reserve_next(Stag stag) {
+  const std::lock_guard lock(mutex_);
+  const Reservation* window = reserved_->find(stag);
+  if (window == nullptr) return std::nullopt;
+  forget_unused(window->object);
+  const auto next = table_.reserve(choice_of(window->kind));
+  if (!next) return std::nullopt;
+  const std::uint64_t order = std::prev(reserved_->of_object(window->object).second)->order + 1U;
+  reserved_->add({*next, window->object, order, window->kind, window->pd});
+  return next;
+}
+
+// A program that asks for STags, and does not bind its window, does not use all of them up.
+void MemoryRegistry::forget_unused(std::uint64_t object) {
+  auto [first, end] = reserved_->of_object(object);
+  if (first != end && first->bound != Stag{}) ++first;
+  if (first == end || std::prev(end)->order - first->order < kMostUnused) return;
+  const Stag unused = first->name;
+  reserved_->erase(*first);
+  table_.release(unused);
+}
+
 void MemoryRegistry::release(Stag stag) {
-  const std::uint32_t slot = table_.slot_of(stag);
+  std::vector<Stag> ended;
   {
     const std::lock_guard lock(mutex_);
-    reserved_.erase(slot);
+    const Reservation* one = reserved_->find(stag);
+    if (one == nullptr) return;
+    const auto [first, end] = reserved_->of_object(one->object);
+    std::transform(first, end, std::back_inserter(ended),
+                   [](const auto& each) { return each.name; });
+    for (const Stag each : ended) {
+      table_.end(each);
+      reserved_->erase(*reserved_->find(each));
+    }
   }
-  // Nobody can bring it into force any more; it may be under any key.
-  for (std::uint32_t key = 0; key <= kKeyMask; ++key) {
-    if (table_.disable(Stag{(stag.value() & ~kKeyMask) | key})) break;
-  }
-  wait_until_idle(slot);
-  const std::lock_guard lock(mutex_);
-  free_.push_back(slot);
+  for (const Stag each : ended) await_idle(each);
+  give_back(ended);
 }
 
-MemoryRegistry::Reservation* MemoryRegistry::find(Stag stag, const ddp::Accessor& by) {
-  const auto entry = reserved_.find(table_.slot_of(stag));
-  return entry == reserved_.end() || entry->second.pd != by.pd ? nullptr : &entry->second;
+const Reservation* MemoryRegistry::find(Stag stag, const ddp::Accessor& by) const {
+  const Reservation* found = reserved_->find(stag);
+  return found == nullptr || found->pd != by.pd ? nullptr : found;
 }
 
-// What may keep a slot busy is a copy or system call under way, or a peer that guesses at keys.
+// What keeps it busy is a copy under way, never a peer.
 bool MemoryRegistry::activate(Stag stag, const ddp::TaggedBuffer& buffer) {
-  const auto give_up = Clock::now() + kPatience;
   auto result = table_.activate(stag, buffer);
-  while (result == ddp::Activation::kBusy && Clock::now() < give_up) {
-    std::this_thread::yield();
+  while (result == ddp::Activation::kBusy) {
+    pause_();
     result = table_.activate(stag, buffer);
   }
   return result == ddp::Activation::kDone;
 }
 
-bool MemoryRegistry::bind(const BindWr& request, const ddp::Accessor& by) {
-  std::unique_lock lock(mutex_);
-  Reservation* window = find(request.window, by);
-  if (window == nullptr || window->kind == Reserved::kFastRegion) return false;
-  if (!is_remote_only(request.access)) return false;
-  const bool type1 = window->kind == Reserved::kWindow1;
-  if (type1 && request.length == 0) {
-    table_.disable(std::exchange(window->bound, Stag{}));
-    lock.unlock();
-    await_idle(table_.slot_of(request.window));
-    return true;
+// Ends what a window of type 1 was bound under before, and gives up the STags before this one.
+std::vector<Stag> MemoryRegistry::close_before(const Reservation& window) {
+  std::vector<Stag> closed;
+  table_.end(window.name);
+  const auto [first, end] = reserved_->of_object(window.object);
+  for (auto each = first; each != end && each->order < window.order; ++each) {
+    closed.push_back(each->name);
   }
+  for (const Stag each : closed) {
+    table_.end(each);
+    reserved_->erase(*reserved_->find(each));
+  }
+  return closed;
+}
+
+// The part of a region that a window opens, if it may.
+std::optional<ddp::TaggedBuffer> MemoryRegistry::window_on(const BindWr& request,
+                                                           const ddp::Accessor& by) {
   const ddp::Rights needed = lets_peer_write(request.access)
                                  ? ddp::Rights::kWindowBind | ddp::Rights::kLocalWrite
                                  : ddp::Rights::kWindowBind;
   const TaggedOffset at{reinterpret_cast<std::uintptr_t>(request.address)};
   const auto region = table_.pin(request.region, by, needed, at, request.length);
-  if (!region || request.length == 0) return false;
+  if (!region || request.length == 0) return std::nullopt;
   ddp::TaggedBuffer buffer{region->memory(), at, request.length, by.pd, rights_of(request.access)};
-  buffer.parent = request.region;
+  buffer.parent = region->registration();
   if (has(request.access, Access::kZeroBased)) buffer.base = TaggedOffset{0};
-  if (type1) {
-    table_.disable(window->bound);
-  } else {
-    buffer.stream = by.stream;
-    buffer.rights = buffer.rights | ddp::Rights::kRemoteInvalidate;
+  return buffer;
+}
+
+bool MemoryRegistry::bind(const BindWr& request, const ddp::Accessor& by) {
+  std::vector<Stag> closed;
+  bool done = false;
+  {
+    const std::lock_guard lock(mutex_);
+    const Reservation* window = find(request.window, by);
+    if (window == nullptr || !is_remote_only(request.access)) return false;
+    if (window->kind == Reserved::kWindow1) done = bind_type1(*window, request, by, closed);
+    if (window->kind == Reserved::kWindow2) done = bind_type2(*window, request, by);
   }
-  if (!activate(request.window, buffer)) return false;
-  window->bound = request.window;
-  window->region = request.region;
+  for (const Stag each : closed) await_quiet(each);
+  await_quiet(request.window);  // if it was unbound
+  give_back(closed);
+  return done;
+}
+
+bool MemoryRegistry::bind_type1(const Reservation& window, const BindWr& request,
+                                const ddp::Accessor& by, std::vector<Stag>& closed) {
+  if (request.window != window.name) return false;
+  std::optional<ddp::TaggedBuffer> part;
+  if (request.length != 0 && !(part = window_on(request, by))) return false;
+  closed = close_before(window);
+  if (part) return open(window, request.window, *part);
+  reserved_->bind(window, {}, 0, {});
+  return true;
+}
+
+// Open to one stream, whose peer may end it.
+bool MemoryRegistry::bind_type2(const Reservation& window, const BindWr& request,
+                                const ddp::Accessor& by) {
+  auto part = window_on(request, by);
+  if (!part) return false;
+  part->stream = by.stream;
+  part->rights = part->rights | ddp::Rights::kRemoteInvalidate;
+  return open(window, request.window, *part);
+}
+
+bool MemoryRegistry::open(const Reservation& window, Stag under, const ddp::TaggedBuffer& part) {
+  if (!activate(under, part)) return false;
+  reserved_->bind(window, under, part.parent.number(), part.stream);
   return true;
 }
 
@@ -113,7 +177,6 @@ bool MemoryRegistry::register_fast(const RegisterWr& request, const ddp::Accesso
 }
 
 bool MemoryRegistry::invalidate(Stag stag, const ddp::Accessor& by) {
-  const std::uint32_t slot = table_.slot_of(stag);
   {
     const std::lock_guard lock(mutex_);
     const Reservation* reservation = find(stag, by);
@@ -121,31 +184,43 @@ bool MemoryRegistry::invalidate(Stag stag, const ddp::Accessor& by) {
     // The same rules as for the peer: in force, and not another stream's.
     if (!table_.invalidate_for_peer(stag, by)) return false;
   }
-  await_idle(slot);
+  await_quiet(stag);
   return true;
 }
 
-// Behind the completion of what ended an STag no access under it goes on.
-void MemoryRegistry::await_idle(std::uint32_t slot) const {
-  const auto give_up = Clock::now() + kPatience;
-  while (!table_.idle(slot) && Clock::now() < give_up) std::this_thread::yield();
+// The stream has no access under way when its queue pair goes.
+void MemoryRegistry::end_stream(ddp::StreamId stream) {
+  const std::lock_guard lock(mutex_);
+  const auto [first, end] = reserved_->of_stream(stream);
+  std::vector<Stag> windows;
+  std::transform(first, end, std::back_inserter(windows),
+                 [](const auto& each) { return each.name; });
+  for (const Stag each : windows) {
+    table_.end(each);
+    reserved_->bind(*reserved_->find(each), {}, 0, {});
+  }
 }
 
 bool MemoryRegistry::has_windows(Stag region) {
   const std::lock_guard lock(mutex_);
-  return std::ranges::any_of(reserved_, [&](const auto& each) {
-    const Reservation& window = each.second;
-    return window.kind != Reserved::kFastRegion && window.region == region &&
-           table_.in_force(window.bound);
-  });
+  return bound(region);
 }
 
+// A window that its peer or its owner has ended is not any more.
+bool MemoryRegistry::bound(Stag region) const {
+  const ddp::Registration life = table_.registration_of(region);
+  if (!life) return false;
+  const auto [first, end] = reserved_->of_region(life.number());
+  return std::any_of(first, end, [&](const auto& each) { return table_.in_force(each.bound); });
+}
+
+// An STag of 0 is bound to nothing, and nothing can be bound under it.
 Stag SoftMw::next_rkey() {
   if (type_ == WindowType::k2) return stag_;
-  const std::uint32_t now = stag_.load().value();
-  const Stag next{(now & ~kKeyMask) | ((now + 1U) & kKeyMask)};
-  stag_.store(next);
-  return next;
+  const auto next = registry_->reserve_next(stag_);
+  if (!next) return Stag{0};
+  stag_.store(*next);
+  return *next;
 }
 
 }  // namespace iwarp::verbs::soft

@@ -6,7 +6,9 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <thread>
+#include <random>
+
+#include "soft/reservations.hpp"
 
 namespace iwarp::verbs::soft {
 namespace {
@@ -32,39 +34,51 @@ ddp::Rights rights_of(Access access) {
   return rights;
 }
 
-MemoryRegistry::MemoryRegistry() : random_(random_secret()), table_(random_secret()) {}
+MemoryRegistry::MemoryRegistry() : MemoryRegistry(random_secret()) {}
 
-MemoryRegistry::MemoryRegistry(std::uint64_t secret) : random_(secret), table_(secret) {}
+MemoryRegistry::MemoryRegistry(std::uint64_t secret, std::function<void()> pause)
+    : pause_(std::move(pause)), reserved_(std::make_unique<Reservations>()), table_(secret) {}
 
-std::optional<std::uint32_t> MemoryRegistry::take_slot() {
-  // A slot rests for a while before it is used again, so that an old STag stays dead.
-  constexpr std::size_t kResting = 64;
-  if (free_.size() > kResting || (used_ == ddp::StagTable::kMaxSlots && !free_.empty())) {
-    const std::uint32_t slot = free_.front();
-    free_.pop_front();
-    return slot;
-  }
-  if (used_ == ddp::StagTable::kMaxSlots) return std::nullopt;
-  return used_++;
-}
-
-void MemoryRegistry::wait_until_idle(std::uint32_t slot) const {
-  while (!table_.idle(slot)) std::this_thread::yield();
-}
+MemoryRegistry::~MemoryRegistry() = default;
 
 std::optional<Stag> MemoryRegistry::enable(const ddp::TaggedBuffer& buffer) {
   const std::lock_guard lock(mutex_);
-  const auto slot = take_slot();
-  if (!slot) return std::nullopt;
-  return table_.enable(*slot, static_cast<std::uint8_t>(random_()), buffer);
+  return table_.enable(buffer);
 }
 
 void MemoryRegistry::disable(Stag stag) {
-  const std::uint32_t slot = table_.slot_of(stag);
   table_.disable(stag);  // a peer may have invalidated it before
-  wait_until_idle(slot);
+  await_idle(stag);
+  give_back({&stag, 1});
+}
+
+// No window is bound between the look at them and the end of the region.
+Outcome<Stag> MemoryRegistry::replace(Stag old, const ddp::TaggedBuffer& buffer) {
+  std::optional<Stag> stag;
+  {
+    const std::lock_guard lock(mutex_);
+    if (bound(old)) {
+      return fail(std::errc::device_or_resource_busy, "memory region: a window is bound to it");
+    }
+    stag = table_.enable(buffer);
+    if (!stag) return fail(std::errc::not_enough_memory, "memory region: no STag is free");
+    table_.disable(old);
+  }
+  disable(old);
+  return *stag;
+}
+
+void MemoryRegistry::await_idle(Stag stag) const {
+  while (!table_.idle(stag)) pause_();
+}
+
+void MemoryRegistry::await_quiet(Stag stag) const {
+  while (!table_.quiet(stag)) pause_();
+}
+
+void MemoryRegistry::give_back(std::span<const Stag> ended) {
   const std::lock_guard lock(mutex_);
-  free_.push_back(slot);
+  for (const Stag stag : ended) table_.release(stag);
 }
 
 namespace {
@@ -133,9 +147,9 @@ Outcome<void> SoftMr::reregister(const std::shared_ptr<SoftPd>& pd, MutableBytes
                                  Access access, std::optional<std::uint64_t> base) {
   const auto buffer = buffer_at(memory, pd->id(), access, base);
   if (!buffer) return failure(buffer.error());
-  const auto stag = registry_->enable(*buffer);
-  if (!stag) return fail(std::errc::not_enough_memory, "memory region: no STag is free");
-  registry_->disable(stag_.exchange(*stag));
+  const auto stag = registry_->replace(stag_, *buffer);
+  if (!stag) return failure(stag.error());
+  stag_ = *stag;
   pd_ = pd;
   return {};
 }

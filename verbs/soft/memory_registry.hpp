@@ -2,12 +2,12 @@
 
 #include <atomic>
 #include <cstdint>
-#include <deque>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
-#include <random>
-#include <unordered_map>
+#include <thread>
+#include <vector>
 
 #include "iwarp/ddp/stag_table.hpp"
 #include "iwarp/verbs/provider.hpp"
@@ -27,25 +27,41 @@ class SoftPd final : public provider::Pd {
 /// What an STag was set aside for.
 enum class Reserved : std::uint8_t { kWindow1, kWindow2, kFastRegion };
 
-/// The slots and keys of an STag table, and the rules by which memory comes to be named by an STag:
-/// at registration, and by the work requests that bind windows and register memory. Thread-safe.
-/// Files: memory_registry.cpp slots and registration, memory_binding.cpp the work requests.
+struct Reservation;
+class Reservations;
+
+/// The owner of an STag table, and the rules by which memory comes to be named by an STag: at
+/// registration, and by the work requests that bind windows and register memory. Thread-safe.
+/// Files: memory_registry.cpp registration, memory_binding.cpp the work requests, reservations.hpp
+/// what is set aside for these.
 class MemoryRegistry {
  public:
   MemoryRegistry();
-  /// With STags that depend on `secret` alone: for simulations that are to be repeated.
-  explicit MemoryRegistry(std::uint64_t secret);
+  /// With STags that depend on `secret` alone: for simulations that are to be repeated. `pause` is
+  /// what a thread does, again and again, while it waits for a copy of another one.
+  explicit MemoryRegistry(std::uint64_t secret,
+                          std::function<void()> pause = std::this_thread::yield);
+  ~MemoryRegistry();
+  MemoryRegistry(const MemoryRegistry&) = delete;
+  MemoryRegistry& operator=(const MemoryRegistry&) = delete;
 
   [[nodiscard]] ddp::StagTable& table() { return table_; }
-  /// Registers a buffer; nothing if every slot is taken.
+  /// Registers a buffer; nothing if every STag is taken.
   std::optional<Stag> enable(const ddp::TaggedBuffer& buffer);
-  /// Ends a registration and returns when no access to its memory is under way. What may be under
-  /// way is a copy, a CRC or one system call; nobody waits for a peer here.
+  /// Ends a registration, and the windows that are bound to it, and returns when no access to its
+  /// memory is under way. What may be under way is a copy, a CRC or one system call; nobody waits
+  /// for a peer here.
   void disable(Stag stag);
+  /// Registers a buffer in place of what `old` names, and returns as disable() does. Errors: EBUSY
+  /// while a window is bound to it, ENOMEM if every STag is taken.
+  Outcome<Stag> replace(Stag old, const ddp::TaggedBuffer& buffer);
 
-  /// Sets an STag aside; nothing if every slot is taken.
+  /// Sets an STag aside; nothing if every STag is taken.
   std::optional<Stag> reserve(Reserved kind, ddp::ProtectionDomainId pd);
-  /// Gives a reserved STag back, in force or not; returns as disable() does.
+  /// Sets another STag aside for the window of type 1 that has `stag`; nothing if every STag is
+  /// taken. Those before it are given back when the window is bound under it.
+  std::optional<Stag> reserve_next(Stag stag);
+  /// Gives a window or a fast region back, in force or not; returns as disable() does.
   void release(Stag stag);
 
   // The work requests kBindWindow, kRegister and kInvalidate of a stream. False if the request
@@ -56,26 +72,34 @@ class MemoryRegistry {
   /// Whether a window is bound to the region.
   [[nodiscard]] bool has_windows(Stag region);
 
- private:
-  struct Reservation {
-    Reserved kind;
-    ddp::ProtectionDomainId pd;
-    Stag bound;   // window: what it was bound under last,
-    Stag region;  // and to
-  };
+  /// A number that no stream has had before.
+  ddp::StreamId begin_stream() { return ddp::StreamId{streams_.fetch_add(1) + 1U}; }
+  /// Ends the windows that are open to a stream alone.
+  void end_stream(ddp::StreamId stream);
+  /// Returns when no copy under an STag that has ended is under way any more. What is reported
+  /// behind this finds the memory as it stays (RFC 5040 §5.3).
+  void await_quiet(Stag stag) const;
 
-  std::optional<std::uint32_t> take_slot();
-  void wait_until_idle(std::uint32_t slot) const;
-  void await_idle(std::uint32_t slot) const;
-  Reservation* find(Stag stag, const ddp::Accessor& by);
+ private:
+  void await_idle(Stag stag) const;
+  void give_back(std::span<const Stag> ended);
+  const Reservation* find(Stag stag, const ddp::Accessor& by) const;
   bool activate(Stag stag, const ddp::TaggedBuffer& buffer);
+  bool bind_type1(const Reservation& window, const BindWr& request, const ddp::Accessor& by,
+                  std::vector<Stag>& closed);
+  bool bind_type2(const Reservation& window, const BindWr& request, const ddp::Accessor& by);
+  bool open(const Reservation& window, Stag under, const ddp::TaggedBuffer& part);
+  std::optional<ddp::TaggedBuffer> window_on(const BindWr& request, const ddp::Accessor& by);
+  std::vector<Stag> close_before(const Reservation& window);
+  void forget_unused(std::uint64_t object);
+  bool bound(Stag region) const;
 
   std::mutex mutex_;
-  std::mt19937_64 random_;
-  std::deque<std::uint32_t> free_;  // first in, first out: a slot comes back late
-  std::uint32_t used_ = 0;          // slots handed out at least once
-  std::unordered_map<std::uint32_t, Reservation> reserved_;  // by slot
+  const std::function<void()> pause_;
+  std::unique_ptr<Reservations> reserved_;
+  std::uint64_t objects_ = 0;  // windows and fast regions made
   ddp::StagTable table_;
+  std::atomic<std::uint64_t> streams_{0};
 };
 
 /// A registered region.
@@ -90,7 +114,8 @@ class SoftMr final : public provider::Mr {
   [[nodiscard]] Stag lkey() const override { return stag_; }
   [[nodiscard]] Stag rkey() const override { return stag_; }
   [[nodiscard]] bool has_windows() const override { return registry_->has_windows(stag_); }
-  /// Registers something else in its place. Errors: those of register_memory().
+  /// Registers something else in its place. Errors: those of register_memory(), and EBUSY while a
+  /// window is bound to it.
   Outcome<void> reregister(const std::shared_ptr<SoftPd>& pd, MutableBytes memory, Access access,
                            std::optional<std::uint64_t> base = {});
 

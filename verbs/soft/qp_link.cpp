@@ -50,6 +50,7 @@ void SoftQp::Link::drop_unsent() {
 bool SoftQp::Link::at_rtr() const { return fpdus_received.value() == 1 && awaits_rtr(mode); }
 
 void SoftQp::Link::hold(Scratch& scratch) {
+  for (ddp::StagTable::Pin& pin : scratch.pins) pin.lend();
   held.push_back({accepted, {}, std::move(scratch.gather), std::move(scratch.pins)});
   scratch.renew();
 }

@@ -231,6 +231,8 @@ void SoftQp::complete_receive(const rdmap::SendDelivered& delivered) {
   completion.byte_length = delivered.length;
   if (delivered.solicited) completion.flags = CompletionFlags::kSolicited;
   if (delivered.invalidated) {
+    // Other streams' copies may be under way under the STag; they end before the program hears.
+    init_.host->memory().await_quiet(*delivered.invalidated);
     completion.flags = completion.flags | CompletionFlags::kInvalidated;
     completion.invalidated = *delivered.invalidated;
   }

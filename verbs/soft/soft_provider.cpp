@@ -24,14 +24,14 @@ DeviceAttributes attributes_of(std::string name, const Runtime&) {
   a.provider = "software";
   a.stream = "kernel";
   a.max_qp = a.max_cq = a.max_pd = kMaxObjects;
-  a.max_mr = ddp::StagTable::kMaxSlots;
+  a.max_mr = ddp::StagTable::kMaxStags;
   a.max_qp_wr = kMaxQpWr;
   a.max_sge = kMaxSges;
   a.max_cqe = kMaxCqe;
   a.max_inline = kMaxInline;
   a.max_ird = a.max_ord = kMaxReads;
   a.max_mr_size = UINT64_MAX;
-  a.max_mw = ddp::StagTable::kMaxSlots;
+  a.max_mw = ddp::StagTable::kMaxStags;
   a.max_srq = kMaxObjects;
   a.max_srq_wr = kMaxQpWr;
   a.rfc7306 = true;

@@ -13,6 +13,7 @@ using rdmap::StreamState;
 
 SoftQp::SoftQp(Init init)
     : init_(std::move(init)),
+      stream_(init_.host->memory().begin_stream()),
       send_queue_(init_.capacity.max_send_wr, init_.capacity.max_send_sge,
                   init_.capacity.max_inline),
       receive_queue_(init_.srq ? 0 : init_.capacity.max_recv_wr, init_.capacity.max_recv_sge),
@@ -20,6 +21,7 @@ SoftQp::SoftQp(Init init)
 
 SoftQp::~SoftQp() {
   if (startup_) startup_->cancel();
+  init_.host->memory().end_stream(stream_);
   if (!owned_link_) return;
   init_.host->remove(*this);
   init_.send_cq->detach(*this);

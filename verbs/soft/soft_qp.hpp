@@ -81,9 +81,7 @@ class SoftQp final : public provider::Qp,
   };
   explicit SoftQp(Init init);
   /// As whom this queue pair uses memory.
-  [[nodiscard]] ddp::Accessor accessor() const {
-    return {init_.pd->id(), ddp::StreamId{init_.number}};
-  }
+  [[nodiscard]] ddp::Accessor accessor() const { return {init_.pd->id(), stream_}; }
   ~SoftQp() override;
   SoftQp(const SoftQp&) = delete;
   SoftQp& operator=(const SoftQp&) = delete;
@@ -265,6 +263,7 @@ class SoftQp final : public provider::Qp,
   }
 
   Init init_;
+  const ddp::StreamId stream_;
   rdmap::SendQueue send_queue_;
   ReceiveQueue receive_queue_;
   SharedReceives shared_receives_;           // in place of receive_queue_, if there is an SRQ

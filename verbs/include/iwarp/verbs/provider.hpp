@@ -21,8 +21,8 @@ class IWARP_API Pd {
   virtual ~Pd() = default;
 };
 
-/// A registered memory region. Its destruction ends the registration and waits for placements
-/// that are under way, never for a peer.
+/// A registered memory region. Its destruction ends the registration, and the windows that are
+/// bound to it, and waits for placements that are under way, never for a peer.
 class IWARP_API Mr {
  public:
   virtual ~Mr() = default;
@@ -43,7 +43,7 @@ class IWARP_API Mw {
   [[nodiscard]] virtual WindowType type() const = 0;
   /// Its STag: of type 1 the one it was bound under last.
   [[nodiscard]] virtual Stag rkey() const = 0;
-  /// The STag to bind under next. Type 1: the window has it from now on.
+  /// The STag to bind under next. Type 1: the window has it from now on; 0 if none is free.
   virtual Stag next_rkey() = 0;
 };
 
@@ -252,7 +252,8 @@ class IWARP_API Provider {
     return fail(std::errc::not_supported, "memory region: this device knows no other addresses");
   }
   /// Registers other memory, under another PD or with other rights, in place of what `mr` has; its
-  /// keys change. With a `base` as register_memory_at(). On failure it stays as it was.
+  /// keys change. With a `base` as register_memory_at(). On failure it stays as it was. EBUSY while
+  /// a window is bound to it.
   virtual Outcome<void> reregister_memory(Mr& /*mr*/, const std::shared_ptr<Pd>& /*pd*/,
                                           MutableBytes /*memory*/, Access /*access*/,
                                           std::optional<std::uint64_t> /*base*/ = {}) {

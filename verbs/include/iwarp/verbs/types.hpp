@@ -78,9 +78,9 @@ struct AtomicOperands {
   std::uint64_t compare_mask = UINT64_MAX;  ///< kCmpSwap only: the bits that are compared.
 };
 
-/// The kinds of memory windows. Type 1 belongs to its PD, and binding gives it a new key. Type 2 is
-/// open to the QP that bound it alone, under the key its owner chose, and the peer may invalidate
-/// it.
+/// The kinds of memory windows. Type 1 belongs to its PD, and binding gives it a new STag. Type 2
+/// is open to the QP that bound it alone, under the key its owner chose, until the QP is destroyed;
+/// the peer may invalidate it.
 enum class WindowType : std::uint8_t { k1, k2 };
 
 /// kBindWindow: makes [address, address + length) of a region reachable under a window's STag. The

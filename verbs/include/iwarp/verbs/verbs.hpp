@@ -19,6 +19,16 @@ using provider::ListenOptions;
 class ProtectionDomain;
 
 /// A registered memory region: the owner of its registration, not of its memory.
+///
+/// When it ends, by destruction or by a peer's invalidation, the memory windows that are bound to
+/// it end, too: what peers still send to them is refused, and when the destruction returns no
+/// access through them is under way. They stay closed whatever is registered later; one of type 2
+/// is invalidated before it is bound again, as ever.
+///
+/// An STag that has ended is not handed out again soon (RFC 5042 §6.1.1): the device makes 2 * 10^9
+/// others at least before the same value names another region, whatever is registered at a time. A
+/// peer that has kept it then reaches that region only by a stream of the same protection domain,
+/// with the rights that the region has; each try before that ends its stream.
 class IWARP_API MemoryRegion {
  public:
   /// The first octet of the memory, which is the program's own.
@@ -46,7 +56,8 @@ class IWARP_API MemoryRegion {
     return {window, lkey(), address(offset), length, access};
   }
   /// Registers `memory` in place of what was registered; the keys change. Nothing may be using the
-  /// region; what peers still send to it is refused. On failure the region stays as it was.
+  /// region; what peers still send to it is refused. On failure the region stays as it was. Errors:
+  /// as ProtectionDomain::register_memory(); EBUSY while a memory window is bound to the region.
   Outcome<void> reregister(const ProtectionDomain& pd, MutableBytes memory, Access access);
 
  private:
@@ -64,7 +75,13 @@ class IWARP_API MemoryRegion {
 };
 
 /// A memory window: opens a part of a region to the peer without registering anything. Bound by
-/// work requests (Opcode::kBindWindow), in the order of the send queue. It ends with its region.
+/// work requests (Opcode::kBindWindow), in the order of the send queue. It ends with its region,
+/// and one of type 2 with the queue pair that it was bound by.
+///
+/// The STags of type 1 come back as late as those of regions. Of type 2 the device chooses the
+/// upper 24 bits, which another window or fast region has after 2 * 10^6 others at the earliest;
+/// the low octet is its owner's, who uses the same one again after 256 bindings, or makes another
+/// window.
 class IWARP_API MemoryWindow {
  public:
   /// What it was made as.
@@ -72,7 +89,9 @@ class IWARP_API MemoryWindow {
   /// Type 1: the STag it was bound under last. Type 2: the STag it was made with; the owner chooses
   /// another low octet for each binding.
   [[nodiscard]] Stag rkey() const { return core_->rkey(); }
-  /// The STag to bind a window of type 1 under next: rkey() from now on.
+  /// The STag to bind a window of type 1 under next: rkey() from now on. Those before it open
+  /// nothing once the window is bound under it. 0, and rkey() stays, if no STag is free; nothing
+  /// can be bound under that.
   Stag next_rkey() { return core_->next_rkey(); }
 
  private:
@@ -82,7 +101,8 @@ class IWARP_API MemoryWindow {
 };
 
 /// Room for a registration that work requests make and end, in the order of the send queue
-/// (Opcode::kRegister, Opcode::kInvalidate, or the peer's invalidation).
+/// (Opcode::kRegister, Opcode::kInvalidate, or the peer's invalidation). Its STags are as those of
+/// windows of type 2; windows that were bound to one registration are closed in the next.
 class IWARP_API FastRegion {
  public:
   /// The STag it was made with; the owner chooses another low octet for each registration.
