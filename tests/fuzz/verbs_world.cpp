@@ -17,7 +17,7 @@ using verbs::soft::SoftPd;
 
 constexpr std::size_t kSize = 192;
 // A close takes at most the time to send what was posted and that until the peer's FIN.
-constexpr auto kLongestEnd = 20s;
+constexpr auto kLongestEnd = 2 * verbs::kDefaultLinger;
 
 constexpr Access kAll = Access::kLocalWrite | Access::kRemoteWrite | Access::kRemoteRead |
                         Access::kRemoteAtomic | Access::kWindowBind;

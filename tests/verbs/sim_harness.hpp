@@ -160,6 +160,7 @@ class SimEnd {
   const std::shared_ptr<soft::SoftSrq> srq;  ///< If asked for.
   std::vector<ConnectionEvent> events;
   std::shared_ptr<soft::SoftQp> qp;  ///< Reset it to destroy.
+  const ddp::Accessor accessor = qp->accessor();
   std::vector<Completion> sent, received;
   bool collects = true;
 

@@ -18,8 +18,9 @@ class Crc32c {
   /// The CRC of all that was fed so far.
   [[nodiscard]] std::uint32_t value() const { return ~state_; }
 
-  /// To go on elsewhere: what is between two updates, and a CRC that goes on from there.
+  /// What is between two updates, to go on elsewhere.
   [[nodiscard]] std::uint32_t state() const { return state_; }
+  /// A CRC that goes on from there.
   static Crc32c from_state(std::uint32_t state) {
     Crc32c crc;
     crc.state_ = state;

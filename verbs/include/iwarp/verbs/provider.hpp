@@ -129,8 +129,8 @@ struct QpInit {
   /// requests that fail (kUnreachable, and those behind as flushed); when it ended gracefully the
   /// receives stay posted, until abort() or the end of the queue pair.
   bool connectionless = false;
-  std::chrono::milliseconds receive_wait{0};          ///< As in QpOptions.
-  std::chrono::milliseconds linger = kDefaultLinger;  ///< As in QpOptions.
+  std::chrono::milliseconds receive_wait{0};                 ///< As in QpOptions.
+  std::chrono::milliseconds linger = kDefaultLinger;         ///< As in QpOptions.
   SourceBuffers source_buffers = SourceBuffers::kMayChange;  ///< As in QpOptions.
 };
 
