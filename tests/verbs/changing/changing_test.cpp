@@ -4,7 +4,7 @@
 #include "verbs/changing/exchange.hpp"
 
 // A program may change what it is sending, as one that migrates a running guest does: the peer gets
-// old or new octets, and the connection goes on. scripts/soak --changing does a million.
+// old or new octets, and the connection goes on. scripts/soak changing does a million.
 namespace iwarp::verbs::test {
 namespace {
 
