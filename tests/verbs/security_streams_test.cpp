@@ -39,7 +39,7 @@ class SecurityStreams : public testing::Test {
     mode.role = soft::Role::kInitiator;
     mode.agreed = agreed_by(hostile_options(), mode.role);
     EXPECT_TRUE(qp->begin_startup());
-    qp->finish_startup(std::move(mode));
+    std::shared_ptr(qp)->finish_startup(std::move(mode));
   }
 
   void turn() {

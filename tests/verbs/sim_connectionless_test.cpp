@@ -108,7 +108,7 @@ TEST(ConnectionlessStart, RequestsPostedBeforeFailWithTheStartUp) {
   post(end, send_of(2, {}));
   post(end, RecvWr{3, {}});
   ASSERT_TRUE(end.qp->begin_startup());
-  end.qp->finish_startup(Error{std::make_error_code(std::errc::timed_out), "nobody came"});
+  end.finish_startup(Error{std::make_error_code(std::errc::timed_out), "nobody came"});
   end.turn();
   EXPECT_EQ(statuses(end.sent), (Statuses{Status::kUnreachable, Status::kFlushed}));
   EXPECT_EQ(statuses(end.received), Statuses{Status::kFlushed});

@@ -264,7 +264,7 @@ TEST_F(Diagnosed, FailedStartUpTellsWhatTheProgramIsTold) {
   TickingNetwork network(1, {});
   SimEnd end(network.net, {}, 1);
   ASSERT_TRUE(end.qp->begin_startup());
-  end.qp->finish_startup(
+  end.finish_startup(
       Error{std::make_error_code(std::errc::protocol_error), "no MPA reply from 10.0.0.2:1"});
   end.turn();
   expect_ended(end, EndedBy::kStack, EndLayer::kMpa, "no MPA reply");
@@ -275,7 +275,7 @@ TEST_F(Diagnosed, RejectionIsThePeers) {
   TickingNetwork network(1, {});
   SimEnd end(network.net, {}, 1);
   ASSERT_TRUE(end.qp->begin_startup());
-  end.qp->finish_startup(soft::StartupRejected{});
+  end.finish_startup(soft::StartupRejected{});
   end.turn();
   expect_ended(end, EndedBy::kPeerReject, EndLayer::kMpa, "rejected");
   EXPECT_EQ(log.size(), 1U);

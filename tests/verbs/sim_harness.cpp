@@ -61,7 +61,10 @@ std::shared_ptr<soft::SoftQp> SimEnd::make_qp(const EndOptions& options, std::ui
   init.srq = srq;
   init.capacity = options.capacity;
   init.signaling = options.signaling;
-  init.on_event = [this](const ConnectionEvent& event) { events.push_back(event); };
+  init.on_event = [this](const ConnectionEvent& event) {
+    events.push_back(event);
+    if (on_event) on_event(event);
+  };
   init.number = number;
   init.connectionless = options.connectionless;
   init.timeouts = options.timeouts;
@@ -85,7 +88,12 @@ void SimEnd::enter(std::unique_ptr<tcp_offload::Stream> stream, soft::Role role,
   mode.rtr = rtr;
   mode.info.rfc7306 = rfc7306_;
   EXPECT_TRUE(qp->state() == QpState::kConnecting || qp->begin_startup());
-  qp->finish_startup(std::move(mode));
+  finish_startup(std::move(mode));
+}
+
+void SimEnd::finish_startup(soft::StartupResult result) {
+  const std::shared_ptr<soft::SoftQp> meanwhile = qp;
+  meanwhile->finish_startup(std::move(result));
 }
 
 void SimEnd::turn() {

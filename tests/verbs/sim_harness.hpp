@@ -135,6 +135,8 @@ class SimEnd {
   /// test has not.
   void enter(std::unique_ptr<tcp_offload::Stream> stream, soft::Role role,
              const mpa::Agreed& agreed, mpa::Rtr rtr);
+  /// Ends the start-up. As those that do so in earnest it has the queue pair meanwhile.
+  void finish_startup(soft::StartupResult result);
   /// Another queue pair of the same PD, CQs and SRQ.
   std::shared_ptr<soft::SoftQp> make_qp(const EndOptions& options, std::uint32_t number);
   /// The host's turn; then completions are taken, if `collects`.
@@ -159,7 +161,8 @@ class SimEnd {
   const std::shared_ptr<soft::SoftCq> send_cq, recv_cq;
   const std::shared_ptr<soft::SoftSrq> srq;  ///< If asked for.
   std::vector<ConnectionEvent> events;
-  std::shared_ptr<soft::SoftQp> qp;  ///< Reset it to destroy.
+  std::function<void(const ConnectionEvent&)> on_event;  ///< Called with each of them, if there.
+  std::shared_ptr<soft::SoftQp> qp;                      ///< Reset it to destroy.
   const ddp::Accessor accessor = qp->accessor();
   std::vector<Completion> sent, received;
   bool collects = true;

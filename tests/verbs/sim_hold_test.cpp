@@ -1,7 +1,7 @@
 #include "verbs/raw_peer.hpp"
 
 // RFC 5044 §7.1.2, RFC 6581 §9.2: a responder sends nothing before it has received an FPDU, and an
-// initiator in the peer-to-peer model sends one at once.
+// initiator in the peer-to-peer model sends one at once. What sends nothing does not wait.
 namespace iwarp::verbs::simtest {
 namespace {
 
@@ -40,24 +40,50 @@ TEST_P(Hold, ResponderHoldsItsRequestsUntilTheFirstFpdu) {
   EXPECT_EQ(statuses(pair.end.sent), (std::vector{Status::kSuccess, Status::kSuccess}));
 }
 
-TEST_P(Hold, ResponderIsEstablishedOnceItMaySend) {
+// Its Reply has established the connection; a peer may take its time with the first FPDU.
+TEST_P(Hold, ResponderIsToldOfTheConnectionOnceAndAtOnce) {
   RawPair pair(options(), soft::Role::kResponder);
-  const bool at_once = GetParam() == mpa::Rtr::kNone;
+  EXPECT_EQ(pair.end.count(ConnectionEvent::Kind::kEstablished), 1U);
   pair.run_for(1s);
-  EXPECT_EQ(pair.end.count(ConnectionEvent::Kind::kEstablished), at_once ? 1U : 0U);
   pair.peer.send(rtr_message());
   pair.run_for(1s);
-  EXPECT_EQ(pair.end.count(ConnectionEvent::Kind::kEstablished), 1U);
+  EXPECT_EQ(pair.end.events.size(), 1U);
 }
 
+// The peer owes an RTR indication from the Reply on. Without one its program may say nothing for as
+// long as it likes, and what was posted here is held back as long.
 TEST_P(Hold, OnlyAnExpectedRtrIsAwaitedForABoundedTime) {
   RawPair pair(options(), soft::Role::kResponder);
+  const bool expected = GetParam() != mpa::Rtr::kNone;
   post(pair.end, RecvWr{1, {}});
+  post(pair.end, send_of(2, {}));
   pair.run_for(9s);
   EXPECT_EQ(pair.end.qp->state(), QpState::kRts);
-  pair.run_for(2s);
-  EXPECT_EQ(pair.end.closed(), GetParam() != mpa::Rtr::kNone);
-  EXPECT_EQ(pair.end.received.size(), GetParam() == mpa::Rtr::kNone ? 0U : 1U);
+  pair.run_for(expected ? 2s : 1h);
+  EXPECT_EQ(pair.end.closed(), expected);
+  EXPECT_EQ(pair.end.received.size(), expected ? 1U : 0U);
+  EXPECT_EQ(pair.end.sent.size(), expected ? 1U : 0U);
+  EXPECT_TRUE(pair.peer.came.empty());
+  ASSERT_EQ(pair.end.events.size(), expected ? 2U : 1U);
+  if (!expected) return;
+  EXPECT_EQ(pair.end.events[1].kind, ConnectionEvent::Kind::kDisconnected);
+  EXPECT_TRUE(pair.end.end_reason().code);
+  EXPECT_NE(pair.end.end_reason().message.find("no first FPDU"), std::string::npos);
+}
+
+TEST_P(Hold, PeerThatVanishesBeforeItsFirstFpduHasBeenConnected) {
+  for (const bool gracefully : {true, false}) {
+    RawPair pair(options(), soft::Role::kResponder);
+    post(pair.end, send_of(1, {}));
+    gracefully ? pair.peer.finish() : pair.peer.reset();
+    ASSERT_TRUE(pair.run_until([&] { return pair.end.closed(); }));
+    pair.turn();
+    ASSERT_EQ(pair.end.events.size(), 2U);
+    EXPECT_EQ(pair.end.events[0].kind, ConnectionEvent::Kind::kEstablished);
+    EXPECT_EQ(pair.end.events[1].kind, ConnectionEvent::Kind::kDisconnected);
+    EXPECT_EQ(!pair.end.end_reason().code, gracefully);
+    EXPECT_EQ(statuses(pair.end.sent), std::vector{Status::kFlushed});
+  }
 }
 
 TEST_P(Hold, RtrUsesNoReceiveAndCompletesNothing) {
@@ -136,6 +162,84 @@ TEST_P(Hold, ResponderThatEndsBeforeTheFirstFpduSendsFinOnly) {
   pair.turn();
   EXPECT_TRUE(pair.peer.came.empty());
   EXPECT_EQ(statuses(pair.end.sent), std::vector{Status::kFlushed});
+}
+
+// ---- Work that sends nothing ----
+
+class LocalWork : public Hold {
+ protected:
+  RawPair pair{options(), soft::Role::kResponder};
+  Region& region = pair.end.region(64, Access::kLocalWrite | Access::kWindowBind);
+  const std::shared_ptr<soft::MemoryRegistry>& registry = pair.end.host->registry;
+  soft::SoftMw window{registry, pair.end.pd, WindowType::k1,
+                      registry->reserve(soft::Reserved::kWindow1, pair.end.pd->id()).value()};
+  soft::SoftFastMr fast{registry, pair.end.pd,
+                        registry->reserve(soft::Reserved::kFastRegion, pair.end.pd->id()).value()};
+
+  void post_bind(std::uint64_t id) {
+    const BindWr bind{window.next_rkey(), region.mr->lkey(), region.memory.data(), 64,
+                      Access::kRemoteWrite};
+    post(pair.end, SendWr{.wr_id = id, .opcode = Opcode::kBindWindow, .bind = &bind});
+  }
+  void post_register(std::uint64_t id) {
+    const RegisterWr what{fast.stag(), region.memory.data(), 64, Access::kRemoteRead};
+    post(pair.end, SendWr{.wr_id = id, .opcode = Opcode::kRegister, .registration = &what});
+  }
+  void post_invalidate(std::uint64_t id) {
+    post(pair.end,
+         SendWr{.wr_id = id, .opcode = Opcode::kInvalidate, .invalidate_stag = fast.stag()});
+  }
+};
+INSTANTIATE_TEST_SUITE_P(Rtr, LocalWork, testing::Values(mpa::Rtr::kNone, mpa::Rtr::kWrite));
+
+TEST_P(LocalWork, IsPerformedBeforeTheFirstFpdu) {
+  post_bind(1);
+  post_register(2);
+  post_invalidate(3);
+  pair.run_for(1ms);
+  EXPECT_EQ(ids(pair.end.sent), (std::vector<std::uint64_t>{1, 2, 3}));
+  EXPECT_EQ(statuses(pair.end.sent), std::vector(3, Status::kSuccess));
+  EXPECT_TRUE(pair.peer.came.empty());
+  pair.peer.send(segment(tagged(rdmap::Opcode::kWrite, window.rkey(), TaggedOffset{region.to(8)}),
+                         pattern(16)));
+  pair.run_for(1ms);
+  EXPECT_EQ(region.memory.data()[8], pattern(16)[0]);
+  EXPECT_EQ(pair.end.qp->state(), QpState::kRts);
+}
+
+TEST_P(LocalWork, WaitsForTheRequestsInFrontOfIt) {
+  post_bind(1);
+  post(pair.end, send_of(2, {}));
+  post_register(3);
+  post(pair.end, send_of(4, {}));
+  pair.run_for(1ms);
+  EXPECT_EQ(ids(pair.end.sent), std::vector<std::uint64_t>{1});
+  EXPECT_TRUE(pair.peer.came.empty());
+  pair.peer.send(rtr_message());
+  pair.run_for(1ms);
+  EXPECT_EQ(ids(pair.end.sent), (std::vector<std::uint64_t>{1, 2, 3, 4}));
+  EXPECT_EQ(statuses(pair.end.sent), std::vector(4, Status::kSuccess));
+}
+
+TEST_P(LocalWork, ThatFailsEndsTheConnectionWithoutAnFpdu) {
+  post_bind(1);
+  post_invalidate(2);  // nothing has been registered
+  post(pair.end, send_of(3, {}));
+  ASSERT_TRUE(pair.run_until_closed());
+  pair.turn();
+  EXPECT_EQ(statuses(pair.end.sent),
+            (std::vector{Status::kSuccess, Status::kWindowBindError, Status::kFlushed}));
+  EXPECT_TRUE(pair.peer.came.empty());
+  EXPECT_FALSE(pair.end.qp->terminate_sent());
+}
+
+TEST_P(LocalWork, IsPerformedBeforeAGracefulEnd) {
+  post_bind(1);
+  post(pair.end, send_of(2, {}));
+  pair.end.qp->disconnect();
+  ASSERT_TRUE(pair.run_until_closed());
+  pair.turn();
+  EXPECT_EQ(statuses(pair.end.sent), (std::vector{Status::kSuccess, Status::kFlushed}));
 }
 
 }  // namespace

@@ -43,7 +43,7 @@ TEST_F(Unconnected, AcceptedQueuePairTakesRequestsAndFlushesThemIfTheStartUpFail
   EXPECT_EQ(try_post(end, read_of(2, {}, Stag{1}, 0)), std::errc{});
   end.turn();
   EXPECT_TRUE(end.sent.empty());
-  end.qp->finish_startup(Error{std::make_error_code(std::errc::timed_out), "too late"});
+  end.finish_startup(Error{std::make_error_code(std::errc::timed_out), "too late"});
   end.turn();
   EXPECT_EQ(statuses(end.sent), (Statuses{Status::kFlushed, Status::kFlushed}));
 }
@@ -51,8 +51,8 @@ TEST_F(Unconnected, AcceptedQueuePairTakesRequestsAndFlushesThemIfTheStartUpFail
 TEST_F(Unconnected, FailedStartUpFlushesReceivesAndReportsOnce) {
   post(end, RecvWr{1, {}});
   ASSERT_TRUE(end.qp->begin_startup());
-  end.qp->finish_startup(Error{std::make_error_code(std::errc::timed_out), "too late"});
-  end.qp->finish_startup(Error{std::make_error_code(std::errc::timed_out), "too late"});
+  end.finish_startup(Error{std::make_error_code(std::errc::timed_out), "too late"});
+  end.finish_startup(Error{std::make_error_code(std::errc::timed_out), "too late"});
   end.turn();
   EXPECT_EQ(end.qp->state(), QpState::kError);
   EXPECT_EQ(statuses(end.received), Statuses{Status::kFlushed});
@@ -68,7 +68,7 @@ TEST_F(Unconnected, FailedStartUpFlushesReceivesAndReportsOnce) {
 
 TEST_F(Unconnected, RejectionIsReportedWithWhatThePeerStated) {
   ASSERT_TRUE(end.qp->begin_startup());
-  end.qp->finish_startup(soft::StartupRejected{pattern(5), 7, std::nullopt, {}, std::nullopt});
+  end.finish_startup(soft::StartupRejected{pattern(5), 7, std::nullopt, {}, std::nullopt});
   end.turn();
   ASSERT_EQ(end.events.size(), 1U);
   EXPECT_EQ(end.events[0].kind, ConnectionEvent::Kind::kRejected);
@@ -91,7 +91,7 @@ TEST_F(Unconnected, ConnectionThatComesAfterAnAbortIsDropped) {
   auto streams = network.net.make_stream_pair();
   soft::RdmaMode mode;
   mode.stream = std::move(streams.connector);
-  end.qp->finish_startup(std::move(mode));
+  end.finish_startup(std::move(mode));
   end.turn();
   network.run_until([] {}, [] { return false; }, 1ms);
   std::byte room[1];

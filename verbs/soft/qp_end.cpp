@@ -6,7 +6,7 @@ namespace iwarp::verbs::soft {
 using rdmap::StreamEvent;
 
 void SoftQp::disconnect() {
-  if (connecting_.load()) return abort();
+  if (connecting()) return abort();
   ending_.store(true);
   explain(graceful_end(EndedBy::kProgram, EndLayer::kNone, "disconnected here"));
   apply(StreamEvent::kLocalDisconnect);
@@ -16,7 +16,7 @@ void SoftQp::disconnect() {
 // What has completed still arrives, as after disconnect(), but nothing that is posted leaves any
 // more, beyond the FPDU that has been cut: its completions come at once. What comes in is dropped.
 void SoftQp::close() {
-  if (connecting_.load()) return abort();
+  if (connecting()) return abort();
   ending_.store(true);
   given_up_.store(true);
   closed_here_.store(true);
@@ -30,17 +30,26 @@ void SoftQp::close() {
 void SoftQp::abort() {
   given_up_.store(true);
   want_flush_.store(want_flush_.load() || flushing_receives());
-  if (connecting_.load()) {
-    std::unique_ptr<Startup> startup;
-    {
-      const std::lock_guard lock(state_mutex_);
-      startup = std::move(startup_);
-    }
-    if (startup) startup->cancel();
-    if (fail_startup({std::make_error_code(std::errc::connection_aborted), "aborted here"})) return;
-  }
+  if (connecting() && abort_startup()) return;
   lost(abortive_end(EndedBy::kProgram, EndLayer::kNone, "aborted here"));
   settle();
+}
+
+// The caller may hold locks that the program's handler takes: it is called later.
+bool SoftQp::abort_startup() {
+  std::unique_ptr<Startup> startup;
+  {
+    const std::lock_guard lock(state_mutex_);
+    startup = std::move(startup_);
+  }
+  if (startup) startup->cancel();
+  const Error error{std::make_error_code(std::errc::connection_aborted), "aborted here"};
+  if (!fail_startup(failed_startup(error))) return false;
+  init_.host->post([weak = weak_from_this(), error] {
+    const auto self = weak.lock();
+    if (self) self->tell_failure({ConnectionEvent::Kind::kFailed, error, {}});
+  });
+  return true;
 }
 
 }  // namespace iwarp::verbs::soft

@@ -11,11 +11,17 @@ void SoftQp::append_local(const SendWr& request) {
   if (request.registration != nullptr) work.registration = *request.registration;
 }
 
+// Whether the next request is one of those, and to be performed now: not once requests are flushed.
+bool SoftQp::local_due() const {
+  if (bad_request_ || closed_here_.load() || flushing()) return false;
+  return link_.load()->transmitter.local_due();
+}
+
 // Performs the work request whose turn has come; false if there is none. What is before it has been
 // handed to the stream, or copied; what is behind it has not been looked at.
 bool SoftQp::perform_local() {
+  if (!local_due()) return false;
   Link& link = *link_.load();
-  if (bad_request_ || closed_here_.load() || !link.transmitter.local_due()) return false;
   const std::uint32_t position = link.transmitter.cursor().request;
   const LocalWork& work = local_work_[send_queue_.place(position)];
   MemoryRegistry& memory = init_.host->memory();

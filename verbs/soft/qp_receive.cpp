@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <thread>
 #include <utility>
 
 #include "soft/qp_link.hpp"
@@ -24,7 +25,10 @@ Status status_of(const rdmap::Cause& cause) {
 
 }  // namespace
 
+// Where processors are few, the thread that polls may have the one on which the executor was about
+// to return from telling the program of the connection.
 void SoftQp::drive() {
+  if (silent()) return std::this_thread::yield();
   flush();
   receive();
 }
@@ -201,7 +205,6 @@ void SoftQp::on_first_fpdu() {
   Clock::rep awaited = deadline_.load();
   if (stream_state() != rdmap::StreamState::kOperational) return;  // its first word was the last
   deadline_.compare_exchange_strong(awaited, 0);  // unless that of an end has come meanwhile
-  notify({ConnectionEvent::Kind::kEstablished, {}, link.mode.info});
 }
 
 void SoftQp::on_event(const rdmap::Event& event) {
@@ -342,7 +345,7 @@ void SoftQp::keep_tail(ConstBytes rest, ConstBytes behind, bool progress) {
 }
 
 void SoftQp::flush_if_wanted() {
-  if (!want_flush_.exchange(false)) return;
+  if (silent() || !want_flush_.exchange(false)) return;
   flush_receives(Status::kFlushed);
   want_transmit_.store(true);  // Reads waited for the end of placing
 }

@@ -6,7 +6,7 @@ namespace iwarp::verbs::soft {
 using rdmap::StreamState;
 
 QpState SoftQp::state() const {
-  if (connecting_.load()) return QpState::kConnecting;
+  if (connecting()) return QpState::kConnecting;
   switch (stream_state()) {
     case StreamState::kIdle: return QpState::kIdle;
     case StreamState::kOperational: return QpState::kRts;
@@ -23,8 +23,8 @@ QpState SoftQp::state() const {
 
 bool SoftQp::drained() const {
   const bool over = stream_state() == StreamState::kClosed || closed_here_.load();
-  return over && !connecting_.load() && send_queue_.head() == send_queue_.tail() &&
-         receive_queue_.empty() && receives_over_.load();
+  return over && !silent() && send_queue_.head() == send_queue_.tail() && receive_queue_.empty() &&
+         receives_over_.load();
 }
 
 bool SoftQp::delivered() const {

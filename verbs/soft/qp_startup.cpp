@@ -6,8 +6,32 @@ namespace iwarp::verbs::soft {
 using rdmap::StreamEvent;
 using rdmap::StreamState;
 
+namespace {
+
+// Why there is no connection, as the program is told.
+ConnectionEvent event_of(StartupRejected rejected) {
+  ConnectionEvent event{
+      ConnectionEvent::Kind::kRejected,
+      {std::make_error_code(std::errc::connection_refused), "the peer rejected the connection"},
+      {}};
+  if (rejected.refused_here) {
+    event.kind = ConnectionEvent::Kind::kFailed;
+    event.error = *rejected.refused_here;
+  }
+  event.info.private_data = std::move(rejected.private_data);
+  event.info.peer_ird = rejected.ird;
+  event.info.peer_ord = rejected.ord;
+  if (rejected.kept.connection != nullptr) {
+    StreamingSocket socket = give_socket(std::move(rejected.kept));
+    if (socket) event.socket = std::make_shared<StreamingSocket>(std::move(socket));
+  }
+  return event;
+}
+
+}  // namespace
+
 bool SoftQp::claim_startup() {
-  return stream_state() == StreamState::kIdle && !connecting_.exchange(true);
+  return stream_state() == StreamState::kIdle && advance(StartUp::kNone, StartUp::kUnderWay);
 }
 
 // Programs that have accepted post without waiting to be told that the connection is there: the
@@ -41,7 +65,7 @@ Outcome<void> SoftQp::start_up(const StartInitiator& start) {
     if (const auto self = weak.lock()) self->finish_startup(std::move(result));
   });
   if (!started) {
-    connecting_.store(false);
+    advance(StartUp::kUnderWay, StartUp::kNone);
     return failure(started.error());
   }
   const std::lock_guard lock(state_mutex_);
@@ -50,74 +74,74 @@ Outcome<void> SoftQp::start_up(const StartInitiator& start) {
 }
 
 void SoftQp::finish_startup(StartupResult result) {
-  if (!connecting_.load()) return;  // given up meanwhile
+  if (!connecting()) return;  // given up meanwhile
   if (auto* mode = std::get_if<RdmaMode>(&result)) return enter_rdma_mode(std::move(*mode));
   if (auto* rejected = std::get_if<StartupRejected>(&result)) {
-    return reject_startup(std::move(*rejected));
+    const ConnectionEvent event = event_of(std::move(*rejected));
+    const bool over =
+        fail_startup(abortive_end(EndedBy::kPeerReject, EndLayer::kMpa, event.error.message));
+    if (over) tell_failure(event);
+    return;
   }
-  fail_startup(std::get<Error>(result));
+  const Error& error = std::get<Error>(result);
+  if (fail_startup(failed_startup(error)))
+    tell_failure({ConnectionEvent::Kind::kFailed, error, {}});
 }
 
-void SoftQp::reject_startup(StartupRejected rejected) {
-  ConnectionEvent event{
-      ConnectionEvent::Kind::kRejected,
-      {std::make_error_code(std::errc::connection_refused), "the peer rejected the connection"},
-      {}};
-  if (rejected.refused_here) {
-    event.kind = ConnectionEvent::Kind::kFailed;
-    event.error = *rejected.refused_here;
-  }
-  event.info.private_data = std::move(rejected.private_data);
-  event.info.peer_ird = rejected.ird;
-  event.info.peer_ord = rejected.ord;
-  if (rejected.kept.connection != nullptr) {
-    StreamingSocket socket = give_socket(std::move(rejected.kept));
-    if (socket) event.socket = std::make_shared<StreamingSocket>(std::move(socket));
-  }
-  if (!connecting_.exchange(false)) return;
-  explain(abortive_end(EndedBy::kPeerReject, EndLayer::kMpa, event.error.message));
+// False if there is no start-up any more that could fail. Otherwise the caller has the program told
+// of it, on the executor: until then nothing that was posted is flushed.
+bool SoftQp::fail_startup(Diagnosis why) {
+  if (!advance(StartUp::kUnderWay, StartUp::kUntold)) return false;
+  explain(std::move(why));
   init_.host->post([end = end_of_connection()] { log_end(end); });
-  notify(std::move(event));
   apply(StreamEvent::kLost);
-  settle();
-}
-
-// False if there is no start-up any more that could fail.
-bool SoftQp::fail_startup(const Error& error) {
-  if (!connecting_.exchange(false)) return false;
-  explain(failed_startup(error));
-  init_.host->post([end = end_of_connection()] { log_end(end); });
-  notify({ConnectionEvent::Kind::kFailed, error, {}});
-  apply(StreamEvent::kLost);
-  settle();
   return true;
 }
 
+// On the executor, without a lock: the handler may post, abort, or destroy the queue pair, which
+// only the caller owns then. False if it has: nothing of it completes any more.
+//
+// No completion overtakes this. A program that polls in another thread, or within the handler,
+// would find one of a queue pair that it takes for one that connects still.
+bool SoftQp::tell(const ConnectionEvent& event) {
+  if (init_.on_event) init_.on_event(event);
+  return weak_from_this().use_count() > 1;
+}
+
+// What was posted may complete from here on, and does if it can.
+void SoftQp::end_silence() {
+  phase_.store(StartUp::kTold);
+  transmit();
+}
+
+void SoftQp::tell_failure(const ConnectionEvent& event) {
+  if (tell(event)) end_silence();
+}
+
+// What the stream has for the program lies there until the program knows of the connection. The
+// RTR indication does not wait: the peer waits for it.
 void SoftQp::enter_rdma_mode(RdmaMode mode) {
-  const bool responder = mode.role == Role::kResponder;
   const bool waits = awaits_rtr(mode);
   const std::size_t hidden = mode.already_read;
-  ConnectionEvent established{ConnectionEvent::Kind::kEstablished, {}, mode.info};
+  const ConnectionEvent established{ConnectionEvent::Kind::kEstablished, {}, mode.info};
+  hold_.store(mode.role == Role::kResponder);
   auto link = std::make_unique<Link>(*this, std::move(mode), init_.host->secret());
-  hold_.store(responder);
   {
     const std::lock_guard lock(state_mutex_);
     const auto step = rdmap::transition(stream_state(), StreamEvent::kEnterRdmaMode);
     // Given up meanwhile: the stream goes with the link.
-    if (!connecting_.exchange(false) || step.next == stream_state()) return;
+    if (step.next == stream_state() || !advance(StartUp::kUnderWay, StartUp::kUntold)) return;
     owned_link_ = std::move(link);
     publish(*owned_link_);
+    if (waits) deadline_.store(from_now(init_.timeouts.first_fpdu));
     stream_state_.store(step.next);
   }
-  if (waits) {
-    deadline_.store(from_now(init_.timeouts.first_fpdu));
-  } else {
-    notify(std::move(established));
-  }
-  init_.host->add(*this);
+  transmit();
   init_.send_cq->attach(*this);
   init_.recv_cq->attach(*this);
-  transmit();
+  if (!tell(established)) return;
+  init_.host->add(*this);
+  end_silence();
   // Octets that were read before the start-up was over show on no descriptor. A turn takes at least
   // as many as one read.
   for (std::size_t turns = 0; !receive() && turns < hidden / Scratch::kReadSize; ++turns) {

@@ -59,15 +59,13 @@ void SoftQp::transmit() {
 }
 
 void SoftQp::transmit_some() {
-  Link* link = link_.load();
+  const bool connected = link_.load() != nullptr;
   deferred_.store(false);
-  if (link == nullptr) {
-    if (flushing()) flush_requests();
-    return;
-  }
-  send_all();
-  retire();
+  if (connected) send_all();
+  if (silent()) return;
+  if (connected) retire();
   if (flushing() || closed_here_.load()) flush_requests();
+  if (!connected) return;
   const StreamState state = stream_state();
   const bool ending = state == StreamState::kClosing || state == StreamState::kTerminating;
   if (ending && nothing_left_to_send()) apply(StreamEvent::kAllSent, state);
@@ -97,10 +95,11 @@ void SoftQp::send_all() {
     return;
   }
   if (state == StreamState::kTerminating) take_terminate();
-  if (hold_.load()) return;
   blocked_.store(false);
   const auto go_on = [&] { return !blocked_.load() && !sending_lost_.load(); };
-  for (int batches = 0; send_batch() || (go_on() && perform_local());) {
+  // RFC 5044 §7.1.2 rule 4 holds back FPDUs; work that sends none is done up to the first of them.
+  const auto send = [&] { return !hold_.load() && send_batch(); };
+  for (int batches = 0; send() || (go_on() && perform_local());) {
     if (++batches < kBatchesPerTurn) continue;
     yield_turn();
     break;
@@ -384,7 +383,7 @@ bool SoftQp::issued(std::uint32_t position) const {
 
 bool SoftQp::nothing_left_to_send() {
   Link& link = *link_.load();
-  if (hold_.load()) return true;
+  if (hold_.load()) return !local_due();
   if (link.unsent_size() != 0) return false;
   const auto cursor = link.transmitter.cursor();
   if (stream_state() == StreamState::kTerminating) {

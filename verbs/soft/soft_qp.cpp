@@ -102,13 +102,6 @@ void SoftQp::finish_close() {
   });
 }
 
-void SoftQp::notify(ConnectionEvent event) {
-  if (!init_.on_event) return;
-  init_.host->post([weak = weak_from_this(), event = std::move(event)] {
-    if (const auto self = weak.lock()) self->init_.on_event(event);
-  });
-}
-
 // Does what was wanted inside a half, now that nobody of this thread is inside.
 void SoftQp::settle() {
   do {

@@ -41,7 +41,7 @@ inline constexpr std::uint32_t kMaxSges = 16;
 /// The time-outs of a connection in RDMA mode, in running time (RunningClock). None of them passes
 /// before the socket has been read and had nothing more.
 struct QpTimeouts {
-  std::chrono::milliseconds first_fpdu{10'000};  ///< Responder: until the RTR indication.
+  std::chrono::milliseconds first_fpdu{10'000};  ///< Responder: from its Reply to the peer's RTR.
   /// From an FPDU's first octet to its last, but only while there is no room for another half one:
   /// otherwise the wait is the ULP's business (RFC 5044 §7.1.2).
   std::chrono::milliseconds half_fpdu_full{250};
@@ -150,14 +150,30 @@ class SoftQp final : public provider::Qp,
  private:
   struct Link;
   using Clock = std::chrono::steady_clock;
+  enum class StartUp : std::uint8_t {
+    kNone,      // not asked for, or refused at once
+    kUnderWay,  // connecting
+    kUntold,    // over, which the program does not know yet
+    kTold,
+  };
 
   // soft_qp.cpp: life and state.
   using StartInitiator = std::function<Outcome<std::unique_ptr<Startup>>(StartupHandler)>;
   Outcome<void> start_up(const StartInitiator& start);
   bool claim_startup();
-  void reject_startup(StartupRejected rejected);
+  bool advance(StartUp from, StartUp to) { return phase_.compare_exchange_strong(from, to); }
+  [[nodiscard]] bool connecting() const { return phase_.load() == StartUp::kUnderWay; }
+  /// Whether completions wait for the program to be told how the start-up ended.
+  [[nodiscard]] bool silent() const {
+    const StartUp phase = phase_.load();
+    return phase == StartUp::kUnderWay || phase == StartUp::kUntold;
+  }
   void enter_rdma_mode(RdmaMode mode);
-  bool fail_startup(const Error& error);
+  bool fail_startup(Diagnosis why);
+  bool abort_startup();
+  bool tell(const ConnectionEvent& event);
+  void tell_failure(const ConnectionEvent& event);
+  void end_silence();
   /// With `only_in`: nothing, if the stream has left that state meanwhile.
   void apply(rdmap::StreamEvent event, std::optional<rdmap::StreamState> only_in = std::nullopt);
   /// The stream is given up: for a fault of this side that no Terminate tells of, or for `why`.
@@ -165,7 +181,6 @@ class SoftQp final : public provider::Qp,
   void lost(Diagnosis why);
   void enter(rdmap::StreamState state);
   void finish_close();
-  void notify(ConnectionEvent event);
   void settle();
   [[nodiscard]] rdmap::StreamState stream_state() const { return stream_state_.load(); }
   [[nodiscard]] bool flushing() const;
@@ -245,6 +260,7 @@ class SoftQp final : public provider::Qp,
 
   // qp_local.cpp: the first under post_send_lock_, the others under tx_.
   void append_local(const SendWr& request);
+  [[nodiscard]] bool local_due() const;
   bool perform_local();
   [[nodiscard]] CompletionOpcode completion_opcode(std::uint32_t position) const;
 
@@ -273,7 +289,7 @@ class SoftQp final : public provider::Qp,
   std::unique_ptr<Link> owned_link_;
   std::atomic<Link*> link_{nullptr};
   std::atomic<rdmap::StreamState> stream_state_{rdmap::StreamState::kIdle};
-  std::atomic<bool> connecting_{false};
+  std::atomic<StartUp> phase_{StartUp::kNone};
   std::atomic<bool> accepted_{false};  // the program has said yes to a peer
   std::unique_ptr<Startup> startup_;   // guarded by state_mutex_
   mutable std::mutex state_mutex_;

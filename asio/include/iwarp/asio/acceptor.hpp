@@ -29,7 +29,8 @@ class IWARP_API connection_request {
   /// What the peer stated: addresses, private data, IRD and ORD. Precondition: not empty.
   [[nodiscard]] const connection_info& info() const;
 
-  /// Answers yes. Receives may be started on `with` before. void(error_code).
+  /// Answers yes; done when the answer is with TCP. Receives may be started on `with` before.
+  /// void(error_code).
   template <typename Token>
   auto async_accept(connection& with, const connect_options& options, Token&& token) {
     return detail::initiate<detail::operation<detail::nothing>>(
@@ -102,8 +103,8 @@ class IWARP_API acceptor {
   }
 
   /// The next connection, made with `options` in domain `in`, on this executor: accepted and
-  /// established. A peer that gives up meanwhile is passed over. `in`, and the pool in `options`,
-  /// stay until then. void(error_code, connection).
+  /// established, whenever the peer sends its first message. A peer that gives up before is passed
+  /// over. `in`, and the pool in `options`, stay until then. void(error_code, connection).
   template <typename Token>
   auto async_accept(domain& in, const connection_options& options, const connect_options& start,
                     Token&& token);

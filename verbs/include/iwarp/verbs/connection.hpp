@@ -67,6 +67,9 @@ struct ConnectionInfo {
 /// What happens to a connection. Delivered one after the other, without any lock held, on a thread
 /// of the device: a handler may post, disconnect or destroy, and must not block for long. One that
 /// is running when another thread destroys the queue pair runs to its end.
+///
+/// Nothing of a queue pair completes before the handler has been told how its start-up ended, and
+/// has returned. What was posted before kDisconnected may have been flushed before it.
 struct ConnectionEvent {
   /// What has happened. One of the first three ends a start-up; kDisconnected follows kEstablished
   /// once, when the connection is over.
