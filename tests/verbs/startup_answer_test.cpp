@@ -126,11 +126,24 @@ TEST_F(Deciding, NoticesAPeerThatLeaves) {
   ask(request_of());
   peer_->connection->close();
   world_.net.run_until_idle();
+  const auto accepted = incoming().accept(qp_, {});
+  ASSERT_FALSE(accepted);
+  EXPECT_EQ(accepted.error().code, std::errc::connection_reset);
+  EXPECT_THAT(accepted.error().message, HasSubstr(to_string_of(incoming().info().remote)));
+  EXPECT_FALSE(qp_->begun);
+  const auto rejected = incoming().reject({});
+  ASSERT_FALSE(rejected);
+  EXPECT_EQ(rejected.error().code, std::errc::connection_reset);
+}
+
+// A second answer is one too many, whatever has become of the first.
+TEST_F(Deciding, AnswersOnceThoughThePeerLeavesBehindTheAnswer) {
+  ask(request_of());
   ASSERT_TRUE(incoming().accept(qp_, {}));
+  world_.net.link(0).reset();
   ASSERT_TRUE(world_.run_until([&] { return qp_->done(); }));
-  ASSERT_NE(qp_->error(), nullptr);
-  EXPECT_EQ(qp_->error()->code, std::errc::connection_reset);
-  EXPECT_THAT(qp_->error()->message, HasSubstr(to_string_of(incoming().info().remote)));
+  EXPECT_EQ(accept_error(std::make_shared<FakeQp>(), {}),
+            std::errc::connection_already_in_progress);
 }
 
 TEST_F(Deciding, NoticesAResetWhileTheAnswerIsOnItsWay) {
@@ -151,10 +164,9 @@ TEST_F(Deciding, FailsOnOctetsBeforeTheReply) {
   ask(request_of());
   peer_->write({std::byte{0}});
   world_.net.advance(milliseconds(10));
-  ASSERT_TRUE(incoming().accept(qp_, {}));
-  ASSERT_TRUE(world_.run_until([&] { return qp_->done() && peer_->ended(); }));
-  ASSERT_NE(qp_->error(), nullptr);
-  EXPECT_EQ(qp_->error()->code, std::errc::protocol_error);
+  EXPECT_EQ(accept_error(qp_, {}), std::errc::protocol_error);
+  ASSERT_TRUE(world_.run_until([&] { return peer_->ended(); }));
+  EXPECT_FALSE(qp_->begun);
   EXPECT_TRUE(peer_->received.empty());
 }
 
@@ -165,10 +177,8 @@ TEST_F(Deciding, EndsAfterItsTimeWithARejection) {
   world_.net.advance(seconds(2));
   EXPECT_EQ(reply().verdict(), mpa::Verdict::kRejected);
   EXPECT_TRUE(peer_->closed_properly());
-  ASSERT_TRUE(incoming().accept(qp_, {}));
-  ASSERT_TRUE(world_.run_until([&] { return qp_->done(); }));
-  ASSERT_NE(qp_->error(), nullptr);
-  EXPECT_EQ(qp_->error()->code, std::errc::timed_out);
+  EXPECT_EQ(accept_error(qp_, {}), std::errc::timed_out);
+  EXPECT_FALSE(qp_->begun);
 }
 
 TEST_F(Deciding, BoundsTheTimeOfTheReply) {

@@ -11,9 +11,12 @@ using verbs::ConnectionEvent;
 // The peer's program may be about to listen, as perftest's.
 constexpr std::chrono::milliseconds kRetryRefused{1000};
 
-// How the kernel's connection manager for iWARP tells failures apart.
-std::unique_ptr<CmEvent> failure_of(const std::error_code& code) {
+// How the kernel's connection manager for iWARP tells failures apart. Those of the passive side it
+// returns from rdma_accept(), as its Reply is sent there; a peer that goes while ours is on its way
+// rejects nothing, and no address was unreachable.
+std::unique_ptr<CmEvent> failure_of(const Id& id, const std::error_code& code) {
   const int error = errno_of(code);
+  if (id.passive) return std::make_unique<CmEvent>(RDMA_CM_EVENT_CONNECT_ERROR, -error);
   switch (error) {
     case ECONNREFUSED:
     case ECONNRESET: return std::make_unique<CmEvent>(RDMA_CM_EVENT_REJECTED, -error);
@@ -24,7 +27,7 @@ std::unique_ptr<CmEvent> failure_of(const std::error_code& code) {
   }
 }
 
-std::unique_ptr<CmEvent> event_of(const ConnectionEvent& from) {
+std::unique_ptr<CmEvent> event_of(const Id& id, const ConnectionEvent& from) {
   std::unique_ptr<CmEvent> event;
   switch (from.kind) {
     case ConnectionEvent::Kind::kEstablished:
@@ -35,7 +38,7 @@ std::unique_ptr<CmEvent> event_of(const ConnectionEvent& from) {
       event = std::make_unique<CmEvent>(RDMA_CM_EVENT_REJECTED, -ECONNREFUSED);
       event->put_parameters(from.info);
       break;
-    case ConnectionEvent::Kind::kFailed: event = failure_of(from.error.code); break;
+    case ConnectionEvent::Kind::kFailed: event = failure_of(id, from.error.code); break;
     case ConnectionEvent::Kind::kDisconnected:
       event = std::make_unique<CmEvent>(RDMA_CM_EVENT_DISCONNECTED);
       break;
@@ -50,11 +53,7 @@ void tell(Id& id, const ConnectionEvent& event) {
     store(id.shown.route.addr.src_storage, event.info.local);
     store(id.shown.route.addr.dst_storage, event.info.remote);
   }
-  if (event.kind == ConnectionEvent::Kind::kDisconnected && !id.connected) {
-    // Accepted, and gone before the peer's first message: it has never been there.
-    return id.report(std::make_unique<CmEvent>(RDMA_CM_EVENT_CONNECT_ERROR, -ECONNRESET));
-  }
-  id.report(event_of(event));
+  id.report(event_of(id, event));
 }
 
 // The queue pair of the id, or the one that the program has made itself and named to connect it.
@@ -125,9 +124,13 @@ int accept(Id& id, const rdma_conn_param* parameters) {
     options.ord = id.request->info().peer_ird.value_or(options.ord);
   }
   follow(id, *qp);
+  id.passive = true;
   const auto request = std::move(id.request);
   const auto started = request->accept(qp->core, options);
-  return started ? 0 : errno_of(started.error().code);
+  if (started) return 0;
+  // As librdmacm: what was posted is flushed.
+  if (started.error().code != std::errc::already_connected) qp->core->abort();
+  return errno_of(started.error().code);
 }
 
 int disconnect(Id& id) {

@@ -47,6 +47,7 @@ struct Id {
   std::unique_ptr<EventChannel> own_channel;
   std::atomic<bool> own_family_only{false};  ///< RDMA_OPTION_ID_AFONLY: :: is not for IPv4.
   GivenEvents given;
+  bool passive = false;                   ///< It has answered a peer.
   bool connected = false;                 ///< Or it was: there is a stream to end.
   std::optional<std::uint32_t> named_qp;  ///< Made by the program, not by rdma_create_qp().
   /// Of the queue pair, which the program may have destroyed by ibv_destroy_qp() behind our back.

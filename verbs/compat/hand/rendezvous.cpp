@@ -114,8 +114,20 @@ int Rendezvous::meet(const std::shared_ptr<verbs::provider::Qp>& qp, const Greet
     request = std::move(early->request);
     early_.erase(early);
   }
-  const auto accepted = request->accept(qp, options);
-  return accepted ? 0 : errno_of(accepted.error().code);
+  return take(*request, qp, options);
+}
+
+// A peer that has gone meanwhile is no error of the program's: on InfiniBand nothing would show it
+// here, only what is sent later.
+int Rendezvous::take(verbs::provider::IncomingConnection& request,
+                     const std::shared_ptr<verbs::provider::Qp>& qp,
+                     const verbs::ConnectOptions& options) {
+  const auto accepted = request.accept(qp, options);
+  if (accepted) return 0;
+  const int error = errno_of(accepted.error().code);
+  if (error == EINVAL || error == EISCONN) return error;
+  qp->abort();
+  return 0;
 }
 
 void Rendezvous::forget(const verbs::provider::Qp& qp) {
@@ -144,7 +156,7 @@ void Rendezvous::arrive(std::unique_ptr<verbs::provider::IncomingConnection> req
     ready = std::move(found->second);
     waiting_.erase(found);
   }
-  static_cast<void>(request->accept(ready.qp, ready.options));  // its failure is the queue pair's
+  static_cast<void>(take(*request, ready.qp, ready.options));  // its failure is the queue pair's
 }
 
 void Rendezvous::watch() {

@@ -47,6 +47,9 @@ class Rendezvous {
   };
 
   bool listen();
+  static int take(verbs::provider::IncomingConnection& request,
+                  const std::shared_ptr<verbs::provider::Qp>& qp,
+                  const verbs::ConnectOptions& options);
   void arrive(std::unique_ptr<verbs::provider::IncomingConnection> request);
   void watch();
   void give_up_some();

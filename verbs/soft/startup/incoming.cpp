@@ -27,6 +27,7 @@ class Incoming final : public SoftIncoming {
   Outcome<void> accept(const std::shared_ptr<provider::Qp>& qp,
                        const ConnectOptions& options) override;
   Outcome<void> reject(ConstBytes private_data) override {
+    if (const Error* why = session_->withdrawn()) return failure(*why);
     return reject_and_keep_connection(private_data, {});
   }
   Outcome<void> reject_and_keep(ConstBytes private_data, provider::KeptHandler handler) override;
@@ -56,6 +57,7 @@ Outcome<void> Incoming::accept(const std::shared_ptr<provider::Qp>& qp,
   }
   const auto checked = check_options(options, max_private_data_);
   if (!checked) return checked;
+  if (const Error* why = session_->withdrawn()) return failure(*why);
   if (!claim()) return answered_already();
   if (!responder->begin_startup()) {
     answered_ = false;

@@ -152,6 +152,7 @@ void ResponderSession::on_timeout() {
   if (phase_ != Phase::kDeciding) return fail(mpa::Error::kTimeout);
   failure_ = Error{std::make_error_code(std::errc::timed_out),
                    what_failed() + ": it was not answered in time"};
+  withdrawn_.store(true);
   reject({});
 }
 
@@ -165,6 +166,7 @@ void ResponderSession::fail(mpa::Error reason) {
     failure_ = reason == mpa::Error::kConnectionLost ? stream_error(what_failed(), lost_)
                                                      : mpa_error(what_failed(), reason);
   }
+  if (phase_ == Phase::kDeciding) withdrawn_.store(true);
   end(failure_);
 }
 

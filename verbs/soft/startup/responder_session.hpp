@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <chrono>
 #include <cstddef>
 #include <functional>
@@ -60,6 +61,9 @@ class ResponderSession : public std::enable_shared_from_this<ResponderSession> {
   [[nodiscard]] std::size_t max_private_data() const { return responder_.max_private_data(); }
   /// Why there is no Request. Precondition: the sink is being told so.
   [[nodiscard]] const Error& failure() const { return failure_; }
+  /// Why the Request cannot be answered any more: the peer has gone, or the time for it has passed.
+  /// Null as long as that has not been noticed. Any thread.
+  [[nodiscard]] const Error* withdrawn() const { return withdrawn_.load() ? &failure_ : nullptr; }
 
   /// Answers; one of the two, once. `options` have been checked. The outcome is `qp`'s, or
   /// `keep`'s: without that one the connection is closed.
@@ -95,7 +99,8 @@ class ResponderSession : public std::enable_shared_from_this<ResponderSession> {
   std::shared_ptr<ResponderQp> qp_;
   ConnectOptions options_;
   KeepHandler keep_;
-  Error failure_;  // what an answer that comes too late reports
+  Error failure_;  // what an answer that comes too late reports; stays as it is once withdrawn_
+  std::atomic<bool> withdrawn_{false};
 
   std::error_code lost_;  // why the connection was lost, if it was
   StreamingStart streaming_;

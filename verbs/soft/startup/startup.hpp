@@ -96,7 +96,7 @@ class ResponderQp {
   virtual bool begin_startup() = 0;
   /// Ends the start-up begun: RdmaMode, an Error, or a rejection by this end (refused_here). Called
   /// exactly once on the executor after begin_startup() has said yes, unless the executor ends
-  /// before.
+  /// before. The caller owns the queue pair meanwhile: the program may destroy it in its handler.
   virtual void finish_startup(StartupResult result) = 0;
   /// The directory in which the connection is to be recorded, start-up included; empty: nowhere.
   [[nodiscard]] virtual std::string capture() const { return {}; }
@@ -122,10 +122,12 @@ using AsResponder =
 /// markers_sent whether it wants to receive markers. accept() ignores the options that the peer
 /// decides (revision, peer-to-peer, fall-back); `timeout` bounds the sending of the Reply. A wrong
 /// queue pair or wrong options are EINVAL, one that is not idle EISCONN, a second answer EALREADY:
-/// the request is then still to be answered, except after the last. Every other failure arrives at
-/// finish_startup(): the peer has gone, kDecisionTimeout has passed, or the peer wants to issue
-/// more RDMA Reads than kMaxReadRequests, which rejects it. After a rejection the connection is
-/// closed such that the Reply arrives, or given back if that was asked for.
+/// the request is then still to be answered, except after the last. Where it has been noticed that
+/// the peer has gone, or that kDecisionTimeout has passed, accept() and reject() fail with the
+/// reason, and the queue pair is as it was. Every other failure arrives at finish_startup(): the
+/// peer goes meanwhile, or wants to issue more RDMA Reads than kMaxReadRequests, which rejects it.
+/// After a rejection the connection is closed such that the Reply arrives, or given back if that
+/// was asked for.
 ///
 /// The listener's destruction, on any thread, closes the listening socket and the connections that
 /// have not brought a whole request. On another thread than the executor's it waits for that, for a

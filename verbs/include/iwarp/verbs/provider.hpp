@@ -181,9 +181,11 @@ class IWARP_API IncomingConnection {
   virtual ~IncomingConnection() = default;
   /// What the peer stated: private data, IRD and ORD, revision.
   [[nodiscard]] virtual const ConnectionInfo& info() const = 0;
-  /// Answers yes with `qp`; the outcome is a ConnectionEvent of that queue pair.
+  /// Answers yes with `qp`; the outcome is a ConnectionEvent of that queue pair, unless this fails
+  /// at once, as ConnectionRequest::start_accept().
   virtual Outcome<void> accept(const std::shared_ptr<Qp>& qp, const ConnectOptions& options) = 0;
-  /// Answers no, and closes the connection. Errors: EINVAL for too much private data, EALREADY.
+  /// Answers no, and closes the connection. Errors: EINVAL for too much private data, EALREADY; as
+  /// start_accept() if the peer has gone.
   virtual Outcome<void> reject(ConstBytes private_data) = 0;
   /// Answers no. The handler gets the connection once the answer is with TCP, or an Error if the
   /// peer has gone, or the answer could not be sent in time; it is called like a ConnectionHandler,

@@ -212,8 +212,11 @@ class IWARP_API QueuePair {
   /// and after disconnect(); after its end the requests complete as flushed.
   ///
   /// Who has accepted need not wait: from accept() on requests are taken, and leave once the peer
-  /// has sent its first FPDU (RFC 5044 §7.1.2). One of them that turns out not to be allowed, for
-  /// an ORD of 0 or want of RFC 7306, ends the connection: Status::kRemoteInvalidRequest.
+  /// has sent its first FPDU (RFC 5044 §7.1.2). A peer that was asked for one right behind the
+  /// answer (ConnectOptions::peer_to_peer) and has sent none for ten seconds is lost; without
+  /// peer_to_peer it may take any time. Work that sends nothing does not wait, unless for a request
+  /// before it. One of them that turns out not to be allowed, for an ORD of 0 or want of RFC 7306,
+  /// ends the connection: Status::kRemoteInvalidRequest.
   Result<void, PostError> post_send(std::span<const SendWr> requests,
                                     Posting posting = Posting::kUntilRefused) {
     return core_->post_send(requests, posting);
@@ -259,7 +262,7 @@ class IWARP_API QueuePair {
   bool wait_disconnected(std::chrono::milliseconds timeout);
   /// Ends the connection as close() does, if it is not over, and waits until each request that was
   /// posted has its completion in its queue: afterwards none of their memory is in use. False when
-  /// the time is up.
+  /// the time is up. Not within a handler: what it waits for may come behind that.
   bool drain(std::chrono::milliseconds timeout);
 
   /// Where it stands at this moment; another thread may change that at once.
@@ -335,12 +338,17 @@ class IWARP_API ConnectionRequest {
   [[nodiscard]] ConstBytes private_data() const { return core_->info().private_data; }
   /// What the peer stated; what both agree on is settled by accept().
   [[nodiscard]] const ConnectionInfo& info() const { return core_->info(); }
-  /// Answers yes and waits until the connection is established.
+  /// Answers yes and waits until the connection is established: until the answer is with TCP. The
+  /// peer's first message may come at any time, or never.
   Outcome<ConnectionInfo> accept(QueuePair& qp, const ConnectOptions& options = {});
   /// Answers yes without waiting: the outcome goes to the queue pair's handler. If the peer wants
-  /// more Reads than the device holds, it is rejected, and the queue pair has failed.
+  /// more Reads than the device holds, it is rejected, and the queue pair has failed. Errors at
+  /// once, which leave the queue pair as it is: EISCONN if it is not idle, EINVAL for the options,
+  /// EALREADY; ECONNRESET, EPROTO or ETIMEDOUT if the peer has gone, has not kept to MPA, or has
+  /// waited for more than a minute, and that was noticed before.
   Outcome<void> start_accept(QueuePair& qp, const ConnectOptions& options = {});
-  /// Answers no, with up to 508 octets of private data; then the TCP connection is closed.
+  /// Answers no, with up to 508 octets of private data; then the TCP connection is closed. Errors:
+  /// EINVAL for the private data, EALREADY; as start_accept() if the peer has gone.
   Outcome<void> reject(ConstBytes private_data = {}) { return core_->reject(private_data); }
   /// Answers no and returns the TCP connection, in streaming mode again (RFC 5044 §7.1.2 rule 2).
   /// Waits until the answer is with TCP, ten seconds at most. After an Error it is closed, unless
