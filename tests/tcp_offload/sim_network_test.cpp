@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <string>
+#include <vector>
 
 #include "tcp_offload/harness.hpp"
 
@@ -276,6 +278,64 @@ TEST(SimNetworkTest, TellsOfEachConnectionBeforeAnyOctetMoves) {
   EXPECT_EQ(told, 1U);
   EXPECT_EQ(network.links(), 1U);
   EXPECT_EQ(network.link(0).endpoint(SimSide::kConnector), two.connector->local());
+}
+
+// The whole of a stopped process: what came for it is there when it goes on, and its timers are
+// due.
+TEST(SimNetworkTest, AStoppedProgramIsToldOfItsTimersAndThenOfWhatCameMeanwhile) {
+  const auto sent = pattern(100);
+  SimNetwork network(1);
+  const auto acceptor = network.device(2).listen({boost::asio::ip::make_address("10.0.0.2"), 0}, 1);
+  ASSERT_TRUE(acceptor);
+  std::vector<std::string> told;
+  std::unique_ptr<Connection> near, far;
+  (*acceptor)->async_accept([&](std::error_code, std::unique_ptr<Connection> accepted) {
+    far = std::move(accepted);
+    far->async_write(sent, [](std::error_code, std::size_t) {});
+  });
+  const auto attempt = network.device(1).async_connect(
+      (*acceptor)->local_endpoint(),
+      [&](std::error_code, std::unique_ptr<Connection> connected) { near = std::move(connected); });
+  ASSERT_TRUE(network.run_until([&] { return near != nullptr; }));
+  std::array<std::byte, 200> room;
+  const auto timer = network.device(1).make_timer(), later = network.device(1).make_timer();
+  network.stop(1);
+  near->async_read_some(room, [&](std::error_code, std::size_t n) {
+    EXPECT_EQ(n, sent.size());
+    told.push_back("read");
+  });
+  network.device(1).post([&] { told.push_back("posted"); });
+  timer->async_wait(10s, [&](std::error_code) { told.push_back("timer"); });
+  later->async_wait(12s, [&](std::error_code) { told.push_back("later"); });
+  network.advance(11s);
+  EXPECT_TRUE(told.empty());
+  network.go_on(1);
+  EXPECT_TRUE(told.empty()) << "only steps call handlers";
+  network.run_until_idle();
+  EXPECT_EQ(told, (std::vector<std::string>{"timer", "posted", "read", "later"}));
+}
+
+TEST(SimNetworkTest, ATimerThatCameDueInAStoppedProgramCanStillBeCancelledOrSetAnew) {
+  SimNetwork network(1);
+  const auto first = network.device(1).make_timer(), cancelled = network.device(1).make_timer(),
+             anew = network.device(1).make_timer();
+  Outcome never, set_anew;
+  const auto begin = network.now();
+  first->async_wait(1s, [&](std::error_code) {
+    cancelled->cancel();
+    anew->async_wait(5s, set_anew.waiting());
+  });
+  cancelled->async_wait(2s, never.waiting());
+  anew->async_wait(3s, [](std::error_code error) { EXPECT_TRUE(error); });
+  network.stop(1);
+  network.advance(10s);
+  network.go_on(1);
+  network.run_until_idle();
+  EXPECT_EQ(never.calls, 1);
+  EXPECT_EQ(never.error, std::errc::operation_canceled);
+  EXPECT_EQ(set_anew.calls, 1);
+  EXPECT_FALSE(set_anew.error);
+  EXPECT_EQ(network.now() - begin, 15s);
 }
 
 TEST(SimNetworkTest, ItHasNoDescriptorsToGiveOrTake) {

@@ -14,6 +14,7 @@ constexpr Nanoseconds kRetry = std::chrono::seconds(1);
 
 struct State {
   Fabric& fabric;
+  Program& program;
   Endpoint from;
   Endpoint to;
   ConnectionHandler handler;
@@ -25,8 +26,14 @@ struct State {
 
 using StatePtr = std::shared_ptr<State>;
 
-void report(State& state, std::error_code error, std::unique_ptr<Connection> connection) {
-  std::exchange(state.handler, ConnectionHandler())(error, std::move(connection));
+// Once: its handler is empty afterwards.
+void report(const StatePtr& state, std::error_code error, std::unique_ptr<Connection> connection) {
+  auto tell = [state, error, made = std::move(connection)]() mutable {
+    const bool outdated = state->cancelled && error != std::errc::operation_canceled;
+    if (!state->alive || !state->handler || outdated) return;
+    std::exchange(state->handler, ConnectionHandler())(error, std::move(made));
+  };
+  state->program.call(Program::Source::kOther, std::move(tell));
 }
 
 class Attempt final : public ConnectAttempt {
@@ -36,9 +43,8 @@ class Attempt final : public ConnectAttempt {
 
   void cancel() override {
     if (std::exchange(state_->cancelled, true)) return;
-    state_->fabric.world.schedule.soon([state = state_] {
-      if (state->alive && state->handler) report(*state, system_error(ECANCELED), nullptr);
-    });
+    state_->fabric.world.schedule.soon(
+        [state = state_] { report(state, system_error(ECANCELED), nullptr); });
   }
 
  private:
@@ -47,7 +53,7 @@ class Attempt final : public ConnectAttempt {
 
 void fail_later(const StatePtr& state, int error) {
   state->fabric.world.schedule.after(state->fabric.options.latency, [state, error] {
-    if (state->wanted()) report(*state, system_error(error), nullptr);
+    if (state->wanted()) report(state, system_error(error), nullptr);
   });
 }
 
@@ -55,11 +61,11 @@ void establish(const StatePtr& state, Listener& listener) {
   Fabric& fabric = state->fabric;
   Link& link = fabric.make_link(state->from, state->to);
   listener.add(LinkEnd(link, SimSide::kAcceptor));
-  fabric.world.schedule.after(fabric.options.latency,
-                              [state, end = LinkEnd(link, SimSide::kConnector)]() mutable {
-                                if (!state->wanted()) return;
-                                report(*state, {}, std::make_unique<SimConnection>(std::move(end)));
-                              });
+  fabric.world.schedule.after(
+      fabric.options.latency, [state, end = LinkEnd(link, SimSide::kConnector)]() mutable {
+        if (!state->wanted()) return;
+        report(state, {}, std::make_unique<SimConnection>(std::move(end), state->program));
+      });
 }
 
 // The request reaches the other host.
@@ -77,8 +83,8 @@ void arrive(const StatePtr& state) {
 
 std::unique_ptr<ConnectAttempt> start_connect(Fabric& fabric, const Endpoint& from,
                                               const Endpoint& to, const Fabric::Address& own,
-                                              ConnectionHandler handler) {
-  const auto state = std::make_shared<State>(State{fabric, from, to, std::move(handler)});
+                                              Program& program, ConnectionHandler handler) {
+  const auto state = std::make_shared<State>(State{fabric, program, from, to, std::move(handler)});
   if (from.address() != own) {
     fail_later(state, EADDRNOTAVAIL);
     return std::make_unique<Attempt>(state);

@@ -23,7 +23,7 @@ struct SimConnection::State : std::enable_shared_from_this<State> {
     TransferHandler handler;
   };
 
-  explicit State(LinkEnd e) : world(e.world()), end(std::move(e)) {}
+  State(LinkEnd e, Program& p) : world(e.world()), program(p), end(std::move(e)) {}
 
   void start_read(Read operation);
   void start_write(Write operation);
@@ -35,6 +35,7 @@ struct SimConnection::State : std::enable_shared_from_this<State> {
   void complete(std::optional<Operation>& operation, std::error_code error);
 
   World& world;
+  Program& program;
   std::optional<LinkEnd> end;  // nothing once closed or handed over
   std::optional<Read> read;
   std::optional<Write> write;
@@ -90,15 +91,18 @@ void SimConnection::State::end_operations(std::error_code error) {
 
 template <typename Operation>
 void SimConnection::State::complete(std::optional<Operation>& operation, std::error_code error) {
-  world.schedule.soon([self = shared_from_this(), handler = std::move(operation->handler),
-                       done = operation->done, error]() mutable {
+  auto tell = [self = shared_from_this(), handler = std::move(operation->handler),
+               done = operation->done, error]() mutable {
     if (self->alive) handler(error, done);
+  };
+  world.schedule.soon([called = &program, tell = std::move(tell)]() mutable {
+    called->call(Program::Source::kOther, std::move(tell));
   });
   operation.reset();
 }
 
-SimConnection::SimConnection(LinkEnd end)
-    : state_(std::make_shared<State>(std::move(end))),
+SimConnection::SimConnection(LinkEnd end, Program& program)
+    : state_(std::make_shared<State>(std::move(end), program)),
       local_(state_->end->local()),
       remote_(state_->end->remote()) {
   state_->end->set_notify([state = state_.get()] { state->progress(); });

@@ -4,13 +4,15 @@
 
 #include "iwarp/tcp_offload/device.hpp"
 #include "sim/link.hpp"
+#include "sim/program.hpp"
 
 namespace iwarp::tcp_offload::sim {
 
 /// A connection in streaming mode over one end of a simulated connection.
 class SimConnection final : public Connection {
  public:
-  explicit SimConnection(LinkEnd end);
+  /// `program` holds it.
+  SimConnection(LinkEnd end, Program& program);
   ~SimConnection() override;
 
   void async_read_some(MutableBytes into, TransferHandler handler) override;

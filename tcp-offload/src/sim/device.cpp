@@ -22,9 +22,9 @@ Result<std::unique_ptr<Acceptor>, std::error_code> SimDevice::listen(const Endpo
   const std::uint16_t port = at.port() != 0 ? at.port() : fabric_.free_port(address_);
   const Endpoint bound(address_, port);
   if (fabric_.listeners.contains(bound)) return failure(system_error(EADDRINUSE));
-  return std::unique_ptr<Acceptor>(
-      std::make_unique<SimAcceptor>(fabric_, std::make_shared<Listener>(fabric_.world, backlog),
-                                    bound, Endpoint(at.address(), port)));
+  return std::unique_ptr<Acceptor>(std::make_unique<SimAcceptor>(
+      fabric_, std::make_shared<Listener>(fabric_.world, program_, backlog), bound,
+      Endpoint(at.address(), port)));
 }
 
 std::unique_ptr<ConnectAttempt> SimDevice::async_connect_from(const Endpoint& from,
@@ -32,7 +32,8 @@ std::unique_ptr<ConnectAttempt> SimDevice::async_connect_from(const Endpoint& fr
                                                               ConnectionHandler handler) {
   const std::uint16_t port = from.port() != 0 ? from.port() : fabric_.free_port(address_);
   return start_connect(fabric_, Endpoint(resolve(from.address()), port),
-                       Endpoint(resolve(to.address()), to.port()), address_, std::move(handler));
+                       Endpoint(resolve(to.address()), to.port()), address_, program_,
+                       std::move(handler));
 }
 
 Result<std::unique_ptr<Connection>, std::error_code> SimDevice::adopt(int /*socket*/) {
@@ -40,7 +41,13 @@ Result<std::unique_ptr<Connection>, std::error_code> SimDevice::adopt(int /*sock
 }
 
 std::unique_ptr<Timer> SimDevice::make_timer() {
-  return std::make_unique<SimTimer>(fabric_.world.schedule);
+  return std::make_unique<SimTimer>(fabric_.world.schedule, program_);
+}
+
+void SimDevice::post(Handler<> task) {
+  fabric_.world.schedule.soon([this, task = std::move(task)]() mutable {
+    program_.call(Program::Source::kOther, std::move(task));
+  });
 }
 
 }  // namespace iwarp::tcp_offload::sim

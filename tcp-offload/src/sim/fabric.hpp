@@ -9,6 +9,7 @@
 #include "iwarp/tcp_offload/device.hpp"
 #include "iwarp/tcp_offload/sim_link.hpp"
 #include "sim/link.hpp"
+#include "sim/program.hpp"
 
 namespace iwarp::tcp_offload::sim {
 
@@ -33,6 +34,9 @@ class Fabric {
   /// A connection, which lives as long as the network.
   [[nodiscard]] Link& make_link(const Endpoint& connector, const Endpoint& acceptor);
 
+  /// The program on the host with this address.
+  [[nodiscard]] Program& program(const Address& address) { return programs_[address]; }
+
   World world;
   SimOptions options;  // of the connections to come
   std::map<Endpoint, Listener*> listeners;
@@ -40,6 +44,7 @@ class Fabric {
   std::function<void(SimLink)> on_link;
 
  private:
+  std::map<Address, Program> programs_;
   std::map<Address, std::unique_ptr<SimDevice>> devices_;
   std::map<Address, std::uint16_t> last_ports_;
 };

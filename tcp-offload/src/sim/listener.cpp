@@ -10,8 +10,8 @@
 
 namespace iwarp::tcp_offload::sim {
 
-Listener::Listener(World& world, int backlog)
-    : world_(world), backlog_(static_cast<std::size_t>(std::max(backlog, 1))) {}
+Listener::Listener(World& world, Program& program, int backlog)
+    : world_(world), program_(program), backlog_(static_cast<std::size_t>(std::max(backlog, 1))) {}
 
 void Listener::add(LinkEnd end) {
   queue_.push_back(std::move(end));
@@ -28,14 +28,17 @@ void Listener::serve() {
   if (!waiting_ || (!closed_ && queue_.empty())) return;
   std::unique_ptr<Connection> connection;
   if (!closed_) {
-    connection = std::make_unique<SimConnection>(std::move(queue_.front()));
+    connection = std::make_unique<SimConnection>(std::move(queue_.front()), program_);
     queue_.pop_front();
   }
-  world_.schedule.soon([self = shared_from_this(), handler = std::move(waiting_),
-                        made = std::move(connection)]() mutable {
+  auto tell = [self = shared_from_this(), handler = std::move(waiting_),
+               made = std::move(connection)]() mutable {
     if (!self->alive_) return;
     const auto error = made ? std::error_code() : system_error(ECANCELED);
     handler(error, std::move(made));
+  };
+  world_.schedule.soon([program = &program_, tell = std::move(tell)]() mutable {
+    program->call(Program::Source::kOther, std::move(tell));
   });
 }
 

@@ -6,6 +6,7 @@
 
 #include "iwarp/tcp_offload/device.hpp"
 #include "sim/link.hpp"
+#include "sim/program.hpp"
 
 namespace iwarp::tcp_offload::sim {
 
@@ -14,7 +15,7 @@ class Fabric;
 /// What listens at an endpoint: connections that wait to be accepted, or an accept that waits.
 class Listener : public std::enable_shared_from_this<Listener> {
  public:
-  Listener(World& world, int backlog);
+  Listener(World& world, Program& program, int backlog);
 
   /// Takes a new connection if there is room in the queue.
   [[nodiscard]] bool has_room() const { return queue_.size() < backlog_; }
@@ -29,6 +30,7 @@ class Listener : public std::enable_shared_from_this<Listener> {
   void serve();
 
   World& world_;
+  Program& program_;
   const std::size_t backlog_;
   std::deque<LinkEnd> queue_;
   ConnectionHandler waiting_;

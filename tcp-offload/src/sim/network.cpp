@@ -26,6 +26,12 @@ Device& SimNetwork::device(const boost::asio::ip::address& address) {
 
 Device& SimNetwork::device(unsigned host) { return device(host_address(host)); }
 
+void SimNetwork::stop(unsigned host) { fabric_->program(host_address(host)).stop(); }
+
+void SimNetwork::go_on(unsigned host) {
+  fabric_->program(host_address(host)).go_on(fabric_->world.schedule);
+}
+
 SimStreamPair SimNetwork::make_stream_pair() {
   const Endpoint connector(host_address(1), fabric_->free_port(host_address(1)));
   const Endpoint acceptor(host_address(2), fabric_->free_port(host_address(2)));

@@ -3,24 +3,31 @@
 #include <memory>
 
 #include "iwarp/tcp_offload/device.hpp"
-#include "sim/schedule.hpp"
+#include "sim/program.hpp"
 
 namespace iwarp::tcp_offload::sim {
 
 /// A timer of the virtual clock.
 class SimTimer final : public Timer {
  public:
-  explicit SimTimer(Schedule& schedule) : schedule_(schedule) {}
+  SimTimer(Schedule& schedule, Program& program) : schedule_(schedule), program_(program) {}
   ~SimTimer() override;
 
   void async_wait(Nanoseconds delay, TimerHandler handler) override;
   void cancel() override;
 
  private:
+  // The wait that is pending, if it has a handler. Tasks hold it weakly: it is gone when the timer
+  // is.
+  struct Wait {
+    unsigned number = 0;
+    TimerHandler handler;
+  };
+
   Schedule& schedule_;
+  Program& program_;
   Schedule::Id wait_;
-  // The handler of the wait that is pending. Tasks hold it weakly: it is gone when the timer is.
-  const std::shared_ptr<TimerHandler> waiting_ = std::make_shared<TimerHandler>();
+  const std::shared_ptr<Wait> waiting_ = std::make_shared<Wait>();
 };
 
 }  // namespace iwarp::tcp_offload::sim

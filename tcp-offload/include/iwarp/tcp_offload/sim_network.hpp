@@ -42,6 +42,13 @@ class SimNetwork {
   /// The device of host 10.0.0.`host`; 1 to 254.
   Device& device(unsigned host);
 
+  /// Stops the program of host 10.0.0.`host`: no handler of its device is called. The network goes
+  /// on, so that octets arrive for it; streams in RDMA mode have no handlers.
+  void stop(unsigned host);
+  /// Lets it go on. What it was not told meanwhile it is told now: first that its timers have come
+  /// due, then the rest in its order.
+  void go_on(unsigned host);
+
   /// A connection in RDMA mode between hosts 10.0.0.1 and 10.0.0.2.
   SimStreamPair make_stream_pair();
 
