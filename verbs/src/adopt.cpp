@@ -3,6 +3,7 @@
 #include "event_box.hpp"
 #include "grace.hpp"
 #include "iwarp/verbs/verbs.hpp"
+#include "patient_wait.hpp"
 
 /// Connections over which a program has spoken another protocol before.
 namespace iwarp::verbs {
@@ -19,8 +20,11 @@ class Promised {
     return [promise = promise_](Outcome<T> outcome) { promise->set_value(std::move(outcome)); };
   }
   Outcome<T> wait(std::chrono::milliseconds timeout, const char* what_is_late) {
-    if (future_.wait_for(with_grace(timeout)) == std::future_status::ready) return future_.get();
-    return fail(std::errc::timed_out, what_is_late);
+    const bool kept = wait_patiently(with_grace(timeout), [this](auto step) {
+      return future_.wait_for(step) == std::future_status::ready;
+    });
+    if (!kept) return fail(std::errc::timed_out, what_is_late);
+    return future_.get();
   }
 
  private:

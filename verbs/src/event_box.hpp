@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "iwarp/verbs/verbs.hpp"
+#include "patient_wait.hpp"
 
 namespace iwarp::verbs {
 
@@ -40,9 +41,7 @@ class QueuePair::EventBox {
   /// The outcome of a start-up; nothing when the time is over.
   std::optional<Outcome<ConnectionInfo>> wait_established(std::chrono::milliseconds timeout) {
     std::unique_lock lock(mutex_);
-    if (!changed_.wait_for(lock, timeout, [this] { return established_ || ended_; })) {
-      return std::nullopt;
-    }
+    if (!wait(lock, timeout, [this] { return established_ || ended_; })) return std::nullopt;
     if (established_) return Outcome<ConnectionInfo>(established_->info);
     Error error = ended_->error;
     if (!error.code) {
@@ -53,10 +52,17 @@ class QueuePair::EventBox {
 
   bool wait_ended(std::chrono::milliseconds timeout) {
     std::unique_lock lock(mutex_);
-    return changed_.wait_for(lock, timeout, [this] { return ended_.has_value(); });
+    return wait(lock, timeout, [this] { return ended_.has_value(); });
   }
 
  private:
+  template <typename Condition>
+  bool wait(std::unique_lock<std::mutex>& lock, std::chrono::milliseconds timeout,
+            Condition condition) {
+    return wait_patiently(timeout,
+                          [&](auto step) { return changed_.wait_for(lock, step, condition); });
+  }
+
   std::mutex mutex_;
   std::condition_variable changed_;
   std::optional<ConnectionEvent> established_, ended_;

@@ -6,6 +6,7 @@
 
 #include "event_box.hpp"
 #include "grace.hpp"
+#include "patient_wait.hpp"
 
 namespace iwarp::verbs {
 namespace {
@@ -63,13 +64,13 @@ bool QueuePair::wait_disconnected(std::chrono::milliseconds timeout) {
 }
 
 bool QueuePair::drain(std::chrono::milliseconds timeout) {
-  const auto deadline = std::chrono::steady_clock::now() + timeout;
   if (core_->state() != QpState::kError) core_->close();
-  while (!core_->drained()) {
-    if (std::chrono::steady_clock::now() >= deadline) return false;
-    std::this_thread::sleep_for(std::chrono::milliseconds(1));
-  }
-  return true;
+  if (core_->drained()) return true;
+  return wait_patiently(timeout, [this](auto step) {
+    constexpr std::chrono::nanoseconds kPause = std::chrono::milliseconds(1);
+    std::this_thread::sleep_for(std::min<std::chrono::nanoseconds>(step, kPause));
+    return core_->drained();
+  });
 }
 
 Outcome<MemoryRegion> ProtectionDomain::register_memory(MutableBytes memory, Access access) {
@@ -138,7 +139,10 @@ class Listener::Inbox {
 
   std::unique_ptr<provider::IncomingConnection> next(std::chrono::milliseconds timeout) {
     std::unique_lock lock(mutex_);
-    if (!changed_.wait_for(lock, timeout, [this] { return !waiting_.empty(); })) return nullptr;
+    const auto any = [this] { return !waiting_.empty(); };
+    const bool found =
+        wait_patiently(timeout, [&](auto step) { return changed_.wait_for(lock, step, any); });
+    if (!found) return nullptr;
     auto request = std::move(waiting_.front());
     waiting_.pop_front();
     return request;

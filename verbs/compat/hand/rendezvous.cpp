@@ -35,6 +35,14 @@ verbs::Endpoint port_of(const HandEnd& end) {
   return {v6, port};
 }
 
+Deadline patience_from_now() { return {std::chrono::steady_clock::now(), kMeetingPatience}; }
+
+// A tick of the watch, in which the stack's threads read what had come, lies between the end of the
+// time and this.
+bool gives_up(Deadline& patience, Deadline::TimePoint now) {
+  return patience.look(now) == Deadline::Verdict::kPassed;
+}
+
 verbs::Endpoint local_part(const HandEnd& end) { return {port_of(end).address(), 0}; }
 
 }  // namespace
@@ -106,8 +114,8 @@ int Rendezvous::meet(const std::shared_ptr<verbs::provider::Qp>& qp, const Greet
       return each.greeting.from == ends.to && each.greeting.to == ends.from;
     });
     if (early == early_.end()) {
-      waiting_[ends.from.qp_number] = {qp, ends.to, std::move(options),
-                                       Clock::now() + kMeetingPatience};
+      waiting_.insert_or_assign(ends.from.qp_number,
+                                Waiting{qp, ends.to, std::move(options), patience_from_now()});
       watch();
       return 0;
     }
@@ -131,32 +139,29 @@ int Rendezvous::take(verbs::provider::IncomingConnection& request,
 }
 
 void Rendezvous::forget(const verbs::provider::Qp& qp) {
-  Waiting gone;
+  decltype(waiting_)::node_type gone;  // outlives the lock
   const std::lock_guard lock(mutex_);
-  const auto found = waiting_.find(qp.number());
-  if (found == waiting_.end()) return;
-  gone = std::move(found->second);
-  waiting_.erase(found);
+  gone = waiting_.extract(qp.number());
 }
 
 // On one of the stack's threads. What is not for us is rejected by letting it go.
 void Rendezvous::arrive(std::unique_ptr<verbs::provider::IncomingConnection> request) {
   const auto greeting = decode_greeting(request->info().private_data);
   if (!greeting) return;
-  Waiting ready;
+  decltype(waiting_)::node_type ready;
   {
     const std::lock_guard lock(mutex_);
     const auto found = waiting_.find(greeting->to.qp_number);
     if (found == waiting_.end() || !(found->second.peer == greeting->from)) {
       if (find_qp(greeting->to.qp_number) == nullptr || early_.size() >= kMostEarly) return;
-      early_.push_back({*greeting, std::move(request), Clock::now() + kMeetingPatience});
+      early_.push_back({*greeting, std::move(request), patience_from_now()});
       watch();
       return;
     }
-    ready = std::move(found->second);
-    waiting_.erase(found);
+    ready = waiting_.extract(found);
   }
-  static_cast<void>(take(*request, ready.qp, ready.options));  // its failure is the queue pair's
+  const Waiting& met = ready.mapped();
+  static_cast<void>(take(*request, met.qp, met.options));  // its failure is the queue pair\'s
 }
 
 void Rendezvous::watch() {
@@ -174,19 +179,23 @@ void Rendezvous::give_up_some() {
     {
       std::this_thread::sleep_for(kTick);
       const std::lock_guard lock(mutex_);
-      const auto now = Clock::now();
+      const auto now = std::chrono::steady_clock::now();
       for (auto each = waiting_.begin(); each != waiting_.end();) {
-        if (each->second.until > now) {
+        if (!gives_up(each->second.patience, now)) {
           ++each;
           continue;
         }
         late.push_back(std::move(each->second));
         each = waiting_.erase(each);
       }
-      const auto old = std::stable_partition(early_.begin(), early_.end(),
-                                             [now](const Early& each) { return each.until > now; });
-      std::move(old, early_.end(), std::back_inserter(stale));
-      early_.erase(old, early_.end());
+      for (auto each = early_.begin(); each != early_.end();) {
+        if (!gives_up(each->patience, now)) {
+          ++each;
+          continue;
+        }
+        stale.push_back(std::move(*each));
+        each = early_.erase(each);
+      }
       watched_ = !waiting_.empty() || !early_.empty();
       if (!watched_ && late.empty()) return;
       watched_ = true;

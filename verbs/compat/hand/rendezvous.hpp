@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "hand/greeting.hpp"
+#include "iwarp/base/deadline.hpp"
 #include "iwarp/verbs/provider.hpp"
 
 namespace iwarp::compat {
@@ -33,17 +34,16 @@ class Rendezvous {
   void forget(const verbs::provider::Qp& qp);
 
  private:
-  using Clock = std::chrono::steady_clock;
   struct Waiting {
     std::shared_ptr<verbs::provider::Qp> qp;
     HandEnd peer;
     verbs::ConnectOptions options;
-    Clock::time_point until;
+    Deadline patience;
   };
   struct Early {
     Greeting greeting;
     std::unique_ptr<verbs::provider::IncomingConnection> request;
-    Clock::time_point until;
+    Deadline patience;
   };
 
   bool listen();

@@ -11,6 +11,8 @@ namespace iwarp::verbs::soft {
 namespace {
 
 constexpr std::chrono::milliseconds kRefusedPause{20};
+// What that and one attempt take together where the network is slow.
+constexpr std::chrono::milliseconds kSlowRefusal{500};
 
 template <typename... F>
 struct Overloaded : F... {
@@ -35,11 +37,9 @@ ConnectSession::ConnectSession(tcp_offload::Device& device, const Endpoint& to,
 
 void ConnectSession::start() {
   if (phase_.load() != Phase::kRunning) return;
-  timer_ = device_.make_timer();
-  timer_->async_wait(bounded(options_.timeout), [this](std::error_code error) {
-    if (!error) on_timeout();
-  });
-  refused_until_ = device_.now() + options_.retry_refused;
+  timer_.emplace(device_);
+  timer_->start(bounded(options_.timeout), [this] { on_timeout(); });
+  refusals_.emplace(device_.now(), bounded(options_.retry_refused), kSlowRefusal);
   if (connection_ == nullptr) return connect();
   exchange();
 }
@@ -82,7 +82,11 @@ void ConnectSession::on_connected(std::error_code error,
   exchange();
 }
 
-bool ConnectSession::may_try_again() const { return device_.now() < refused_until_; }
+// After a time in which this process did not run the peer is asked once more: it may listen by now.
+bool ConnectSession::may_try_again() {
+  return options_.retry_refused.count() > 0 &&
+         refusals_->look(device_.now()) != Deadline::Verdict::kPassed;
+}
 
 void ConnectSession::exchange() {
   exchange_->start(*connection_, already_read_, [this] { judge(); });

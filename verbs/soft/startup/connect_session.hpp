@@ -10,6 +10,7 @@
 #include "iwarp/mpa/initiator.hpp"
 #include "iwarp/tcp_offload/device.hpp"
 #include "iwarp/verbs/connection.hpp"
+#include "soft/startup/patient_timer.hpp"
 #include "soft/startup/request_exchange.hpp"
 #include "soft/startup/startup.hpp"
 #include "soft/startup/streaming_connection.hpp"
@@ -39,7 +40,7 @@ class ConnectSession : public std::enable_shared_from_this<ConnectSession> {
   enum class Phase { kRunning, kCancelled, kReported };
 
   void connect();
-  [[nodiscard]] bool may_try_again() const;
+  [[nodiscard]] bool may_try_again();
   void on_connected(std::error_code error, std::unique_ptr<tcp_offload::Connection> connection);
   void exchange();
   void on_timeout();
@@ -62,12 +63,13 @@ class ConnectSession : public std::enable_shared_from_this<ConnectSession> {
 
   std::vector<std::byte> terminate_;
   bool fell_back_ = false;
-  tcp_offload::Device::Clock::time_point refused_until_;
+  std::optional<Deadline> refusals_;  // how long they lead to another attempt
 
   // Last: what goes on in the memory above ends first.
   std::unique_ptr<tcp_offload::ConnectAttempt> attempt_;
   std::unique_ptr<tcp_offload::Connection> connection_;
-  std::unique_ptr<tcp_offload::Timer> timer_, pause_;
+  std::optional<PatientTimer> timer_;
+  std::unique_ptr<tcp_offload::Timer> pause_;
 };
 
 }  // namespace iwarp::verbs::soft

@@ -22,7 +22,7 @@ ResponderSession::ResponderSession(tcp_offload::Device& device,
       local_(connection->local()),
       remote_(connection->remote()),
       connection_(std::move(connection)),
-      timer_(device.make_timer()) {}
+      timer_(device) {}
 
 void ResponderSession::start(std::chrono::milliseconds timeout, StreamingStart streaming) {
   wait_up_to(timeout);
@@ -42,9 +42,7 @@ ConnectionInfo ResponderSession::info() const {
 }
 
 void ResponderSession::wait_up_to(std::chrono::milliseconds timeout) {
-  timer_->async_wait(bounded(timeout), [this](std::error_code error) {
-    if (!error) on_timeout();
-  });
+  timer_->start(bounded(timeout), [this] { on_timeout(); });
 }
 
 // Reading goes on while the user decides: that is how the end of the connection is noticed, and
@@ -97,9 +95,7 @@ void ResponderSession::reject(std::vector<std::byte> private_data, KeepHandler k
 // From here on the timer owns this.
 void ResponderSession::answer_after_reading(std::chrono::milliseconds timeout) {
   phase_ = Phase::kAnswering;
-  timer_->async_wait(bounded(timeout), [self = shared_from_this()](std::error_code error) {
-    if (!error) self->on_timeout();
-  });
+  timer_->start(bounded(timeout), [self = shared_from_this()] { self->on_timeout(); });
   connection_->cancel();
 }
 

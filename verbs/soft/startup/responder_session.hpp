@@ -14,6 +14,7 @@
 #include "iwarp/mpa/responder.hpp"
 #include "iwarp/tcp_offload/device.hpp"
 #include "iwarp/verbs/connection.hpp"
+#include "soft/startup/patient_timer.hpp"
 #include "soft/startup/startup.hpp"
 #include "soft/startup/streaming_connection.hpp"
 
@@ -108,7 +109,7 @@ class ResponderSession : public std::enable_shared_from_this<ResponderSession> {
 
   // Last: what goes on in the memory above ends first.
   std::unique_ptr<tcp_offload::Connection> connection_;
-  std::unique_ptr<tcp_offload::Timer> timer_;
+  std::optional<PatientTimer> timer_;
 };
 
 }  // namespace iwarp::verbs::soft

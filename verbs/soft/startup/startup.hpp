@@ -18,7 +18,8 @@
 /// The start-up of connections over a stream device: TCP, then MPA's Request and Reply, then the
 /// hand-over to RDMA mode (RFC 5044 §7.1, RFC 6581). Everything here runs on the device's executor
 /// unless it says otherwise. Handlers are called on the executor, one at a time and without any
-/// lock held; they may destroy every object made here.
+/// lock held; they may destroy every object made here. Time-outs count the time in which this
+/// process ran, and pass only when what the peer has sent has been read (PatientTimer).
 namespace iwarp::verbs::soft {
 
 /// The most RDMA Reads that a connection holds (IRD) or issues (ORD). A peer may raise the IRD up

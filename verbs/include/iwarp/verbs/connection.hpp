@@ -42,7 +42,9 @@ struct ConnectOptions {
   /// For how long a TCP connection that is refused is tried again: the peer's program may be about
   /// to listen.
   std::chrono::milliseconds retry_refused{0};
-  std::chrono::milliseconds timeout = std::chrono::seconds(10);  ///< TCP and start-up together.
+  /// For TCP and start-up together. It counts the time in which this process ran, and an answer
+  /// that lies in the socket when it is over is taken.
+  std::chrono::milliseconds timeout = std::chrono::seconds(10);
 };
 
 /// What both sides agreed on.

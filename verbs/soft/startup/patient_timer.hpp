@@ -1,0 +1,33 @@
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <optional>
+
+#include "iwarp/base/deadline.hpp"
+#include "iwarp/tcp_offload/device.hpp"
+
+namespace iwarp::verbs::soft {
+
+/// A deadline of a start-up. Its time is that in which this process ran; and before its handler is
+/// called the executor has had the sockets once more, so that an answer that lies there counts,
+/// however long the executor has not come to read it. On the executor.
+class PatientTimer {
+ public:
+  explicit PatientTimer(tcp_offload::Device& device);
+
+  /// Calls `handler` once `timeout` has passed in silence. Replaces a wait that is pending. The
+  /// handler may destroy this.
+  void start(std::chrono::nanoseconds timeout, tcp_offload::Handler<> handler);
+
+ private:
+  void wait(std::chrono::nanoseconds step, tcp_offload::Handler<> handler);
+  void look(tcp_offload::Handler<> handler);
+  void let_the_executor_read(tcp_offload::Handler<> handler);
+
+  tcp_offload::Device& device_;
+  std::optional<Deadline> deadline_;
+  const std::unique_ptr<tcp_offload::Timer> timer_;
+};
+
+}  // namespace iwarp::verbs::soft
