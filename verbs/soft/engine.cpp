@@ -13,24 +13,12 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// How long a poller may be silent before the engine takes its sockets back.
-constexpr auto kLeaseTick = 1ms;
-// After so many ticks at which all pollers slept and had got nothing, ticks wait for one to wake.
-constexpr unsigned kSleepyTicks = 8;
 constexpr auto kDeadlineTick = 250ms;
 // While the end of the program is held up for closing streams: acknowledgements show at a look.
 constexpr auto kExitTick = 5ms;
 
 // Beside those of queue pairs, which are even, there are those of closing streams.
 bool is_closing(std::uint64_t token) { return token % 2 == 1; }
-
-std::uint32_t sign_of(const SoftQp& qp) {
-  return qp.send_cq().lease_sign() + qp.recv_cq().lease_sign();
-}
-
-bool has_waiter(const SoftQp& qp) { return qp.send_cq().has_waiter() || qp.recv_cq().has_waiter(); }
-
-bool armed(const SoftQp& qp) { return qp.send_cq().armed() || qp.recv_cq().armed(); }
 
 }  // namespace
 
@@ -71,23 +59,6 @@ void Engine::remove(SoftQp& qp) {
   qp.set_leased(false);
 }
 
-void Engine::want_write(SoftQp& qp) {
-  const std::lock_guard lock(mutex_);
-  const auto at = entries_.find(token_of(qp));
-  if (at == entries_.end()) return;
-  // A poller comes back by itself; one that sleeps, or that looks at ready sockets only, does not.
-  if (qp.polled_each_time() && !has_waiter(qp)) {
-    if (at->second.parked) return;
-    const bool first = parked_.empty() || resting_.load();
-    if (leave_to_poller(at->first, at->second, qp)) {
-      qp.set_leased(!at->second.lent);
-      if (first) wake_.raise();  // the engine looks after it from now on
-      return;
-    }
-  }
-  sockets_.modify(at->second.descriptor, at->first, {qp.reads() && !at->second.parked, true});
-}
-
 void Engine::look_again(SoftQp& qp) {
   {
     const std::lock_guard lock(mutex_);
@@ -102,37 +73,6 @@ void Engine::look_again(SoftQp& qp) {
 
 void Engine::want_read(SoftQp& qp) { rearm(qp); }
 
-void Engine::rearm(const SoftQp& qp) {
-  const std::lock_guard lock(mutex_);
-  const auto at = entries_.find(token_of(qp));
-  if (at == entries_.end()) return;
-  const tcp_offload::Interest interest{qp.reads() && !at->second.parked, qp.blocked()};
-  if (interest.read || interest.write) sockets_.modify(at->second.descriptor, at->first, interest);
-}
-
-// Whether somebody has polled for it, or for others in vain, since the last look.
-bool Engine::has_poller(Entry& entry, const SoftQp& qp) {
-  const std::uint32_t sign = sign_of(qp);
-  const std::uint32_t helps = helps_.load();
-  const bool polled = std::exchange(entry.seen_sign, sign) != sign || has_waiter(qp);
-  const bool helped = std::exchange(entry.seen_helps, helps) != helps;
-  const bool lent = entry.parked ? entry.lent : !polled && helped;
-  if (lent && !entry.lent) {
-    lent_.push_back(token_of(qp));
-    lent_count_.store(lent_.size());
-  }
-  entry.lent = lent;
-  return lent ? helped : polled;
-}
-
-bool Engine::leave_to_poller(Token token, Entry& entry, const SoftQp& qp) {
-  if (armed(qp) || !has_poller(entry, qp)) return false;
-  entry.parked = true;
-  if (resume_ticks() || parked_.empty()) next_tick_ = Clock::now() + kLeaseTick;
-  parked_.push_back(token);
-  return true;
-}
-
 void Engine::serve(const tcp_offload::Ready& ready) {
   std::shared_ptr<SoftQp> qp;  // outlives the lock: it may be the last to know the queue pair
   bool parked = false;
@@ -144,51 +84,11 @@ void Engine::serve(const tcp_offload::Ready& ready) {
     if (!qp) return;
     parked = at->second.parked || (ready.read && leave_to_poller(ready.token, at->second, *qp));
     if (parked) qp->set_leased(!at->second.lent);
+    if (parked && ready.read) call_poller(at->second);
   }
   if (ready.write) qp->transmit();
   if (!parked) qp->receive();
-  if (!parked || qp->blocked()) rearm(*qp);
-}
-
-void Engine::take_back(Token token, Entry& entry) {
-  entry.parked = entry.lent = false;
-  std::erase(parked_, token);
-  std::erase(lent_, token);
-  lent_count_.store(lent_.size());
-}
-
-void Engine::help() {
-  helps_.fetch_add(1, std::memory_order_relaxed);
-  if (lent_count_.load() == 0) return;
-  const std::unique_lock lock(helping_, std::try_to_lock);
-  if (!lock.owns_lock()) return;
-  {
-    const std::lock_guard entries_lock(mutex_);
-    for (const Token token : lent_) {
-      if (auto qp = entries_[token].qp.lock()) helped_.push_back(std::move(qp));
-    }
-  }
-  for (const auto& qp : helped_) qp->drive();
-  helped_.clear();
-}
-
-// Takes a socket back from a poller. What the poller would have sent is sent.
-void Engine::unpark(const std::shared_ptr<SoftQp>& qp) {
-  {
-    const std::lock_guard lock(mutex_);
-    const auto at = entries_.find(token_of(*qp));
-    if (at == entries_.end() || !at->second.parked) return;
-    take_back(at->first, at->second);
-    qp->set_leased(false);
-  }
-  qp->transmit();
   rearm(*qp);
-}
-
-void Engine::stop_lease(SoftCq& cq) {
-  for (const auto& qp : owners_of(parked_)) {
-    if (&qp->send_cq() == &cq || &qp->recv_cq() == &cq) unpark(qp);
-  }
 }
 
 // Nobody holds a queue pair of this under the lock: he could be its last owner.
@@ -200,61 +100,6 @@ std::vector<std::shared_ptr<SoftQp>> Engine::owners_of(const std::vector<Token>&
     if (auto qp = entries_[token].qp.lock()) owners.push_back(std::move(qp));
   }
   return owners;
-}
-
-// Whether nobody has polled for it since the last look.
-bool Engine::abandoned(const SoftQp& qp) {
-  const std::lock_guard lock(mutex_);
-  const auto at = entries_.find(token_of(qp));
-  if (at == entries_.end() || !at->second.parked) return false;
-  // One poll may take longer than a tick where there is much to place.
-  return armed(qp) || !(has_poller(at->second, qp) || qp.busy());
-}
-
-// Whether every poller sleeps and has got nothing since the last tick.
-bool Engine::all_sleep(const std::vector<std::shared_ptr<SoftQp>>& parked) {
-  std::uint32_t signs = 0;
-  bool sleep = true;
-  for (const auto& qp : parked) {
-    signs += sign_of(*qp);
-    sleep = sleep && has_waiter(*qp);
-  }
-  return std::exchange(signs_, signs) == signs && sleep;
-}
-
-// A sleeper leaves before it says so, and this looks again after having said that it rests: one of
-// the two sees the other.
-void Engine::rest_if_all_sleep() {
-  {
-    const std::lock_guard lock(mutex_);
-    ++sleepy_ticks_;
-  }
-  const auto parked = owners_of(parked_);
-  const bool sleepy = !parked.empty() && all_sleep(parked);
-  {
-    const std::lock_guard lock(mutex_);
-    if (!sleepy) sleepy_ticks_ = 0;
-    if (sleepy_ticks_ < kSleepyTicks) return;  // or somebody came meanwhile, who set it back
-    sleepy_ticks_ = 0;
-    resting_.store(true);
-  }
-  if (!all_sleep(parked)) resting_.store(false);
-}
-
-// Under the mutex. Whether there were none.
-bool Engine::resume_ticks() {
-  sleepy_ticks_ = 0;
-  return resting_.exchange(false);
-}
-
-void Engine::waiter_left() {
-  if (!resting_.load()) return;
-  {
-    const std::lock_guard lock(mutex_);
-    if (!resume_ticks()) return;
-    next_tick_ = Clock::now() + kLeaseTick;
-  }
-  wake_.raise();
 }
 
 bool Engine::tick_is_due(Clock::time_point now) {

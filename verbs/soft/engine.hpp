@@ -11,16 +11,18 @@
 #include "iwarp/tcp_offload/readiness.hpp"
 #include "soft/host.hpp"
 #include "soft/running_clock.hpp"
+#include "soft/sleeper.hpp"
 
 namespace iwarp::verbs::soft {
 
 /// The thread that serves the sockets nobody polls: one-sided traffic, sleepers, closing streams,
 /// time-outs. It stands aside for pollers: a socket whose completion queue is being polled is left
 /// to the poller, without being watched, until a tick of about a millisecond finds that the polling
-/// has stopped. While every poller sleeps at its completion queue, and nothing comes, there are no
-/// ticks. What is for a queue pair that nobody polls for is lent to a thread that polls
-/// another queue in vain, if there is one: it has the processor anyway, which the engine would have
-/// to share with it. Every member may be called from any thread; none calls back.
+/// has stopped. A poller that sleeps at its completion queue is left alone, as long as it wakes up
+/// for what comes. While all of them sleep, and nothing comes, there are no ticks. What is for a
+/// queue pair that nobody polls for is lent to a thread that polls another queue in vain, if there
+/// is one: it has the processor anyway, which the engine would have to share with it. Every member
+/// may be called from any thread; none calls back.
 class Engine {
  public:
   Engine();
@@ -56,6 +58,9 @@ class Engine {
   using Clock = std::chrono::steady_clock;
   using Token = std::uint64_t;
 
+  /// How long a poller may be silent before the engine takes its sockets back.
+  static constexpr std::chrono::milliseconds kLeaseTick{1};
+
   struct Entry {
     std::weak_ptr<SoftQp> qp;
     int descriptor = -1;
@@ -63,6 +68,9 @@ class Engine {
     std::uint32_t seen_helps = 0;
     bool parked = false;  // left to a poller
     bool lent = false;    // who does not poll for it
+    Sleeper sleeper{};    // the poller, if it sleeps
+
+    [[nodiscard]] bool wants_reads(const SoftQp& of) const;
   };
 
   void start();
@@ -70,14 +78,16 @@ class Engine {
   [[nodiscard]] std::optional<std::chrono::milliseconds> time_to_wait();
   void serve(const tcp_offload::Ready& ready);
   bool leave_to_poller(Token token, Entry& entry, const SoftQp& qp);
+  void call_poller(Entry& entry);
   void rearm(const SoftQp& qp);
   [[nodiscard]] bool tick_is_due(Clock::time_point now);
   void tick();
   [[nodiscard]] std::vector<std::shared_ptr<SoftQp>> owners_of(const std::vector<Token>& tokens);
   void look_at_waiting();
-  [[nodiscard]] bool all_sleep(const std::vector<std::shared_ptr<SoftQp>>& parked);
+  [[nodiscard]] bool all_sleep_on();
   void rest_if_all_sleep();
   bool resume_ticks();
+  [[nodiscard]] static std::uint32_t sign_of(const SoftQp& qp);
   [[nodiscard]] bool has_poller(Entry& entry, const SoftQp& qp);
   void take_back(Token token, Entry& entry);
   [[nodiscard]] bool abandoned(const SoftQp& qp);
@@ -104,7 +114,6 @@ class Engine {
   std::vector<std::shared_ptr<SoftQp>> helped_;  // under helping_; empty between two helps
   std::vector<ClosingStream> arriving_;
   Clock::time_point next_tick_{};
-  unsigned sleepy_ticks_ = 0;         // in a row at which all pollers slept
   std::atomic<bool> resting_{false};  // no ticks until one of them has left
   std::atomic<bool> stopping_{false};
   std::atomic<bool> finishing_{false};
@@ -114,7 +123,6 @@ class Engine {
   // The engine thread's own.
   std::unordered_map<Token, StreamCloser> closing_;
   Token next_closing_ = 1;
-  std::uint32_t signs_ = 0;  // of all pollers, at the last tick
   Clock::time_point next_deadlines_{};
   Clock::time_point delivered_since_{};  // at the end, in running time
   std::vector<std::weak_ptr<SoftQp>> last_;

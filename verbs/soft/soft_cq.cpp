@@ -14,6 +14,9 @@ namespace {
 // A thread that polls in vain looks after other sockets once in so many polls.
 constexpr std::uint32_t kPollsPerHelp = 8;
 
+// How many ready sockets one look names.
+constexpr std::size_t kReadyAtOnce = 32;
+
 // The queue at which this thread is awake inside wait(), or about to sleep: it need not be woken
 // for what it completes itself.
 thread_local const SoftCq* awake_at = nullptr;
@@ -140,14 +143,18 @@ std::size_t SoftCq::poll(std::span<Completion> into) {
 
 // One thread drives at a time; others find what it completes in the ring.
 void SoftCq::drive() {
-  if (!polls_all()) return drive_ready(std::chrono::milliseconds(0));
+  if (!polls_all()) {
+    drive_ready(std::chrono::milliseconds(0));
+    return;
+  }
   const std::unique_lock lock(drive_mutex_, std::try_to_lock);
   if (!lock.owns_lock()) return;
   for (SoftQp* qp : attached_) qp->drive();
 }
 
-void SoftCq::drive_ready(std::chrono::milliseconds timeout) {
-  std::array<tcp_offload::Ready, 32> ready;
+// Returns how many of the set were ready: what it is told at once, or fewer.
+std::size_t SoftCq::drive_ready(std::chrono::milliseconds timeout) {
+  std::array<tcp_offload::Ready, kReadyAtOnce> ready;
   const std::size_t count = sockets().wait(ready, timeout);
   const std::lock_guard lock(drive_mutex_);
   for (const tcp_offload::Ready& one : std::span(ready).first(count)) {
@@ -161,6 +168,14 @@ void SoftCq::drive_ready(std::chrono::milliseconds timeout) {
     // What the set reported may have been detached since.
     if (at != attached_.end() && token_of(**at) == one.token) (*at)->drive();
   }
+  return count;
+}
+
+// A wait that ends has looked at each socket: those that have been told of go behind the others.
+void SoftCq::drive_all_ready() {
+  std::size_t left = attached_count_.load() / kReadyAtOnce + 1;
+  while (empty() && left-- != 0 && drive_ready(std::chrono::milliseconds(0)) == kReadyAtOnce) {
+  }
 }
 
 bool SoftCq::wait(std::chrono::milliseconds timeout) {
@@ -171,7 +186,11 @@ bool SoftCq::wait(std::chrono::milliseconds timeout) {
   for (bool late = false; empty() && !late;) {
     const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - host_->now());
     late = left.count() <= 0;
-    drive_ready(std::max(left, std::chrono::milliseconds(0)));
+    if (late) {
+      drive_all_ready();
+    } else if (drive_ready(left) != 0) {
+      sign_.fetch_add(1);  // awake, though it may have been woken for what completes nothing
+    }
   }
   end_wait();
   return !empty();

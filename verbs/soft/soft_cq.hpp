@@ -15,9 +15,9 @@ namespace iwarp::verbs::soft {
 /// A completion queue, and the lease of whoever polls it on the sockets behind it.
 ///
 /// A poll that finds less than it asked for drives the sockets of the queue pairs attached here and
-/// counts as a sign of life (`lease_sign`), and so does the end of a sleep. The engine leaves
-/// sockets to a queue whose sign moves. A poll that is satisfied from the ring is no sign: a
-/// program may poll once per message and spin on memory in between.
+/// counts as a sign of life (`lease_sign`), and so does each time that a sleep is interrupted. The
+/// engine leaves sockets to a queue whose sign moves. A poll that is satisfied from the ring is no
+/// sign: a program may poll once per message and spin on memory in between.
 class SoftCq final : public provider::Cq {
  public:
   SoftCq(std::shared_ptr<Host> host, std::uint32_t depth, std::uint32_t number);
@@ -63,7 +63,8 @@ class SoftCq final : public provider::Cq {
   [[nodiscard]] bool empty() const { return count_.load() == 0; }
   void drive();
   void flush();
-  void drive_ready(std::chrono::milliseconds timeout);
+  std::size_t drive_ready(std::chrono::milliseconds timeout);
+  void drive_all_ready();
   bool fires(const Completion& completion);
   void raise_event();
   void wake_waiter();

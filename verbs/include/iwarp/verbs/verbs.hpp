@@ -149,9 +149,10 @@ class IWARP_API CompletionQueue {
   /// For event loops, which sleep themselves in the place of wait(): readable, between begin_wait()
   /// and end_wait(), as soon as poll() may find or move something. Not to be read or written.
   [[nodiscard]] int wait_descriptor() { return core_->wait_descriptor(); }
-  /// The calling thread is about to sleep on wait_descriptor(): until end_wait() no other thread
-  /// drives the sockets of the queue's QPs. True if it has to poll once more before. Several
-  /// threads may wait at a time.
+  /// The calling thread is about to sleep on wait_descriptor(): until end_wait() the sockets of the
+  /// queue's QPs are left to it, as long as it wakes up for them. While it does not, because it is
+  /// busy with something else, the device's own thread serves those that have been ready for some
+  /// milliseconds. True if it has to poll once more before. Several threads may wait at a time.
   bool begin_wait() { return core_->begin_wait(); }
   /// It sleeps no more, and polls next. Once for each begin_wait().
   void end_wait() { core_->end_wait(); }
