@@ -22,6 +22,9 @@ namespace iwarp::verbs::simtest {
 using namespace std::chrono_literals;
 using Clock = std::chrono::steady_clock;
 
+constexpr Access kBindable = Access::kLocalWrite | Access::kWindowBind;
+constexpr Access kRemote = Access::kRemoteWrite | Access::kRemoteRead;
+
 /// What queue pairs need around them. Nothing happens but in turn().
 class SimHost final : public soft::Host {
  public:

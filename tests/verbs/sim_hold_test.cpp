@@ -154,14 +154,61 @@ TEST_P(Hold, InitiatorSendsTheAgreedRtrFirst) {
   EXPECT_EQ(pair.peer.came[0].size(), rtr_message().size());
 }
 
-TEST_P(Hold, ResponderThatEndsBeforeTheFirstFpduSendsFinOnly) {
-  RawPair pair(options(), soft::Role::kResponder);
+TEST(HoldWithoutRtr, ResponderThatEndsBeforeTheFirstFpduSendsFinOnly) {
+  PairOptions without;
+  without.rtr = mpa::Rtr::kNone;
+  RawPair pair(without, soft::Role::kResponder);
   post(pair.end, send_of(1, {}));
   pair.end.qp->disconnect();
   ASSERT_TRUE(pair.run_until_closed());
   pair.turn();
   EXPECT_TRUE(pair.peer.came.empty());
   EXPECT_EQ(statuses(pair.end.sent), std::vector{Status::kFlushed});
+}
+
+// ---- A graceful end before the RTR indication ----
+
+class EndBeforeRtr : public Hold {
+ protected:
+  EndBeforeRtr() {
+    post(pair.end, send_of(1, {}));
+    pair.end.qp->disconnect();
+    pair.run_for(5s);
+    EXPECT_TRUE(pair.peer.came.empty());
+    EXPECT_TRUE(pair.end.sent.empty());
+  }
+  void expect_flushed() {
+    pair.turn();
+    EXPECT_TRUE(pair.peer.came.empty());
+    EXPECT_EQ(statuses(pair.end.sent), std::vector{Status::kFlushed});
+  }
+
+  RawPair pair{options(), soft::Role::kResponder};
+};
+INSTANTIATE_TEST_SUITE_P(Rtr, EndBeforeRtr,
+                         testing::Values(mpa::Rtr::kSend, mpa::Rtr::kWrite, mpa::Rtr::kRead));
+
+TEST_P(EndBeforeRtr, WaitsForItAndDelivers) {
+  pair.peer.send(rtr_message());
+  ASSERT_TRUE(pair.run_until([&] { return !pair.end.sent.empty(); }, 1s));
+  EXPECT_EQ(statuses(pair.end.sent), std::vector{Status::kSuccess});
+  ASSERT_TRUE(pair.run_until_closed());
+  const bool answers = GetParam() == mpa::Rtr::kRead;
+  ASSERT_EQ(pair.peer.came.size(), answers ? 2U : 1U);
+  const auto is_send = [](const auto& it) { return opcode_of(it) == rdmap::Opcode::kSend; };
+  EXPECT_EQ(std::count_if(pair.peer.came.begin(), pair.peer.came.end(), is_send), 1);
+}
+
+TEST_P(EndBeforeRtr, FlushesOnceThePeerHasEnded) {
+  pair.peer.finish();
+  ASSERT_TRUE(pair.run_until([&] { return pair.end.closed(); }, 1s));
+  expect_flushed();
+}
+
+TEST_P(EndBeforeRtr, IsGivenUpWithAPeerThatStaysSilent) {
+  ASSERT_TRUE(pair.run_until([&] { return pair.end.closed(); }, kDefaultLinger));
+  expect_flushed();
+  EXPECT_TRUE(pair.end.end_reason().code);
 }
 
 // ---- Work that sends nothing ----

@@ -13,9 +13,6 @@ using soft::Reserved;
 using soft::SoftFastMr;
 using soft::SoftMw;
 
-constexpr Access kBindable = Access::kLocalWrite | Access::kWindowBind;
-constexpr Access kRemote = Access::kRemoteWrite | Access::kRemoteRead;
-
 Stag with_key(Stag stag, std::uint8_t key) { return Stag{(stag.value() & 0xFFFFFF00U) | key}; }
 
 class Memory : public testing::Test {

@@ -12,9 +12,6 @@ using soft::SoftFastMr;
 using soft::SoftMr;
 using soft::SoftMw;
 
-constexpr Access kBindable = Access::kLocalWrite | Access::kWindowBind;
-constexpr Access kRemote = Access::kRemoteWrite | Access::kRemoteRead;
-
 class World : public testing::Test {
  protected:
   World()

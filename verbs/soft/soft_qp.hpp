@@ -272,6 +272,7 @@ class SoftQp final : public provider::Qp,
   };
   [[nodiscard]] bool issued(std::uint32_t position) const;
   [[nodiscard]] bool nothing_left_to_send();
+  [[nodiscard]] bool rtr_comes_first() const;
   void end_draining();
   /// Whether both halves have ended, and the peer's TCP still owes acknowledgements.
   [[nodiscard]] bool awaits_delivery() const {

@@ -63,9 +63,11 @@ struct Setting {
   }
   /// Whether both ends still say farewell properly, and nothing gets lost on the way.
   [[nodiscard]] bool orderly() const { return trouble <= Trouble::kDeregistration; }
-  /// Whether an end that leaves waits for the other one as long as that takes.
+  /// Whether an end that leaves waits for the other one as long as that takes. The silence is longer
+  /// than the nap by a few ticks of the network's clock.
   [[nodiscard]] bool patient() const {
-    return trouble == Trouble::kFarewell && nap < pair.client.timeouts.linger;
+    constexpr std::chrono::seconds kTicks{1};
+    return trouble == Trouble::kFarewell && nap + kTicks < pair.client.timeouts.linger;
   }
   /// Whether a change on the way may pass for something that was sent.
   [[nodiscard]] bool deceptive() const {
