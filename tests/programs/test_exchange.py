@@ -26,6 +26,9 @@ def state_of(pid):
     return None
 
 
+AMPLE, SHORT = 3, 0.3  # Patience: on a machine that compiles, and with what hangs on purpose.
+
+
 class ExchangeTest(unittest.TestCase):
     """`iwarp run` is a script here that only executes what it is given."""
 
@@ -39,13 +42,13 @@ class ExchangeTest(unittest.TestCase):
         os.chmod(iwarp, os.stat(iwarp).st_mode | stat.S_IXUSR)
         self.place = Loopback(iwarp, self.scratch)
 
-    def run_(self, client, server="serve", **more):
+    def run_(self, client, server="serve", patience=AMPLE, **more):
         stand_in = f"{sys.executable} {SERVER}"
         case = Case(f"{stand_in} {client} {{host}} {{port}}",
                     f"{stand_in} {server} {{host}} {{port}}" if server else "",
                     **{"seconds": 10, "checks": (Shows("client", "^hello$", 1),), **more})
         directory = self.place.directory(client + server)
-        exchange = Exchange(case, self.place, directory, patience=0.3)
+        exchange = Exchange(case, self.place, directory, patience=patience)
         result = exchange.run()
         for end in (*exchange.clients, exchange.server):
             if end:
@@ -65,7 +68,8 @@ class ExchangeTest(unittest.TestCase):
         self.assertIsNotNone(self.run_("ask", "serve-apart", **three).problem)
 
     def test_a_spaced_client_that_says_nothing_is_not_waited_for_for_ever(self):
-        self.assertIn("did not end", self.run_("sleep", "serve-on", clients=2, spaced="^hello$").problem)
+        self.assertIn("did not end", self.run_("sleep", "serve-on", SHORT, clients=2,
+                                                   spaced="^hello$").problem)
 
     def test_a_silent_client_fails(self):
         self.assertIn("hello", self.run_("silent").problem)
@@ -77,12 +81,12 @@ class ExchangeTest(unittest.TestCase):
         self.assertEqual(self.run_("ask", "serve-and-fail").problem, "the server ended with status 3")
 
     def test_a_server_that_does_not_listen_is_told(self):
-        self.assertIn("does not listen", self.run_("ask", "sleep").problem)
+        self.assertIn("does not listen", self.run_("ask", "sleep", SHORT).problem)
         self.assertIn("before it listened", self.run_("ask", "fail").problem)
 
     def test_a_client_that_hangs_is_ended(self):
         began = time.monotonic()
-        self.assertIn("did not end within 3 s", self.run_("sleep").problem)
+        self.assertIn("did not end within 3 s", self.run_("sleep", patience=SHORT).problem)
         self.assertLess(time.monotonic() - began, 60)
 
     def test_a_client_whose_server_failed_is_not_waited_for(self):
@@ -92,14 +96,14 @@ class ExchangeTest(unittest.TestCase):
         self.assertLess(time.monotonic() - began, 60)
 
     def test_a_server_that_hangs_is_ended(self):
-        self.assertIn("did not end", self.run_("ask", "serve-on").problem)
+        self.assertIn("did not end", self.run_("ask", "serve-on", SHORT).problem)
 
     def test_a_server_that_should_serve_on_has_to(self):
         self.assertIsNone(self.run_("ask", "serve-on", stopped=True).problem)
         self.assertIn("should serve on", self.run_("ask-and-wait", "serve", stopped=True).problem)
 
     def test_what_a_program_forks_is_ended_with_it(self):
-        self.assertIn("did not end", self.run_("fork").problem)
+        self.assertIn("did not end", self.run_("fork", patience=SHORT).problem)
         with open(os.path.join(self.scratch, "loopback-forkserve", "child"), encoding="ascii") as file:
             child = int(file.read())
         self.assertNotIn(state_of(child), ("R", "S", "D"))
