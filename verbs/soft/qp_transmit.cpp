@@ -381,9 +381,9 @@ bool SoftQp::issued(std::uint32_t position) const {
   return ahead != 0 && ahead <= UINT32_MAX / 2;
 }
 
-// A responder that has been told to disconnect meanwhile: behind the peer's RTR indication, which is
-// on its way, leave what was posted and the answer to an RTR Read. Where none was agreed upon, the
-// peer may never say a word.
+// A responder that has been told to disconnect meanwhile: behind the peer's RTR indication, which
+// is on its way, leave what was posted and the answer to an RTR Read. Where none was agreed upon,
+// the peer may never say a word.
 bool SoftQp::rtr_comes_first() const {
   const bool graceful = stream_state() == StreamState::kClosing && !closed_here_.load();
   return graceful && !input_ended_.load() && awaits_rtr(link_.load()->mode);

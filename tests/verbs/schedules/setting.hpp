@@ -63,8 +63,8 @@ struct Setting {
   }
   /// Whether both ends still say farewell properly, and nothing gets lost on the way.
   [[nodiscard]] bool orderly() const { return trouble <= Trouble::kDeregistration; }
-  /// Whether an end that leaves waits for the other one as long as that takes. The silence is longer
-  /// than the nap by a few ticks of the network's clock.
+  /// Whether an end that leaves waits for the other one as long as that takes. The silence is
+  /// longer than the nap by a few ticks of the network's clock.
   [[nodiscard]] bool patient() const {
     constexpr std::chrono::seconds kTicks{1};
     return trouble == Trouble::kFarewell && nap + kTicks < pair.client.timeouts.linger;
