@@ -98,6 +98,18 @@ TEST_F(ReceiverSend, InvalidatesUponDeliveryAndNotBefore) {  // RFC 5040 §5.3
   EXPECT_FALSE(in_force(window));
 }
 
+// The sender gives all segments the same, which the sink need not check (RFC 5041 §4.3).
+TEST_F(ReceiverSend, InvalidatesWhatItsFirstSegmentNames) {
+  const Region& first = endpoint.enable(16, ddp::Rights::kRemoteInvalidate);
+  const Region& other = endpoint.enable(16, ddp::Rights::kRemoteInvalidate);
+  post_receive(11);
+  event_of<Placed>(take_invalidate(first.stag, Last::kNo));
+  EXPECT_EQ(event_of<SendDelivered>(take_invalidate(other.stag, Last::kYes, 4)).invalidated,
+            std::optional(first.stag));
+  EXPECT_FALSE(in_force(first));
+  EXPECT_TRUE(in_force(other));
+}
+
 TEST_F(ReceiverSend, ThatMayNotInvalidateIsNotDelivered) {  // RFC 5040 §5.3, §7.2
   const Region& foreign = endpoint.enable(16, ddp::Rights::kRemoteInvalidate, kOtherPd);
   for (const Stag stag : {exposed.stag, foreign.stag, Stag{0xDEADBEEF}, Stag{0}}) {

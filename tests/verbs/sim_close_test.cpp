@@ -284,6 +284,25 @@ TEST(SimClose, PeerThatIgnoresATerminateIsLeftInTime) {
   EXPECT_TRUE(pair.end.closed());
 }
 
+TEST(SimClose, TerminateBehindAFullSocketWaitsForAPeerThatReadsLate) {  // RFC 5040 §6.2.1
+  PairOptions options = RawPair::without_rtr();
+  options.net.send_buffer = options.net.receive_buffer = 2000;
+  RawPair pair(options);
+  Region& source = pair.end.region(20'000, Access::kNone);
+  const Sge from = source.sge();
+  pair.peer.reads = false;
+  post(pair.end, write_of(1, {&from, 1}, Stag{1}, 0));
+  pair.run_for(1s);
+  pair.peer.send(segment(untagged(rdmap::Opcode::kSend, 1)));  // no receive is posted
+  pair.run_for(options.client.timeouts.linger - 5s);
+  EXPECT_EQ(pair.end.qp->state(), QpState::kTerminate);
+  EXPECT_FALSE(pair.peer.terminate());
+  pair.peer.reads = true;
+  ASSERT_TRUE(pair.run_until([&] { return pair.peer.ended; }, 10s));
+  ASSERT_TRUE(pair.peer.terminate());
+  EXPECT_FALSE(pair.peer.lost);
+}
+
 TEST(SimClose, ResetByThePeerFlushesEverythingOnce) {
   RawPair pair;
   Region& sink = pair.end.region(64, Access::kLocalWrite);
