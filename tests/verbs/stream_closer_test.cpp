@@ -1,0 +1,95 @@
+#include "soft/stream_closer.hpp"
+
+#include "verbs/sim_harness.hpp"
+
+// A stream that its queue pair has left, step by step: RFC 5041 §3 and §6.2.1.
+namespace iwarp::verbs::simtest {
+namespace {
+
+using soft::ClosingStream;
+using soft::StreamCloser;
+using State = StreamCloser::State;
+
+constexpr std::size_t kRoom = 20000;  // of each of the two socket buffers
+constexpr std::size_t kRest = 39000;  // both take it, and the peer's alone does not
+constexpr auto kCloserLinger = 10s;
+
+class StreamCloserTest : public testing::Test {
+ protected:
+  static tcp_offload::SimOptions options() {
+    tcp_offload::SimOptions made;
+    made.send_buffer = made.receive_buffer = kRoom;
+    return made;
+  }
+  ClosingStream closing() {
+    ClosingStream made;
+    made.unsent.assign(kRest, std::byte{7});
+    made.stream = std::move(streams_.connector);
+    made.linger = kCloserLinger;
+    made.qp_number = 5;
+    return made;
+  }
+  State run_for(std::chrono::nanoseconds time) {
+    network_.run_until([this] { closer_.turn(network_.net.now()); }, [] { return false; }, time);
+    return closer_.state();
+  }
+  std::size_t read(std::size_t most) {
+    std::vector<std::byte> room(most);
+    const auto got = streams_.acceptor->receive(room);
+    const std::size_t taken = std::min(most, got.data.size());
+    streams_.acceptor->consume(taken);
+    return taken;
+  }
+
+  TickingNetwork network_{1, options()};
+  tcp_offload::SimStreamPair streams_ = network_.net.make_stream_pair();
+  StreamCloser closer_{closing(), network_.net.now()};
+};
+
+TEST_F(StreamCloserTest, IsOverOnceThePeerHasEverythingAndHasEnded) {
+  run_for(1s);
+  for (std::size_t got = 0; got < kRest;) {
+    const std::size_t more = read(kRest);
+    ASSERT_TRUE(more != 0 || run_for(100ms) != State::kOver);
+    got += more;
+  }
+  EXPECT_EQ(run_for(1s), State::kAwaitsFin);
+  streams_.acceptor->shutdown_send();
+  EXPECT_EQ(run_for(1s), State::kOver);
+  EXPECT_EQ(closer_.failure(), "");
+}
+
+TEST_F(StreamCloserTest, AwaitsAcknowledgementsOfAPeerThatHasEnded) {
+  streams_.acceptor->shutdown_send();
+  EXPECT_EQ(run_for(1s), State::kUndelivered);
+  EXPECT_FALSE(closer_.interest().write) << "TCP has taken everything";
+  read(kRest);
+  EXPECT_EQ(run_for(1s), State::kOver);
+  EXPECT_EQ(closer_.failure(), "");
+}
+
+TEST_F(StreamCloserTest, TellsOfAResetOfWhatWasNotAcknowledged) {
+  run_for(1s);
+  streams_.acceptor->abort();
+  EXPECT_EQ(run_for(1s), State::kOver);
+  EXPECT_NE(closer_.failure().find("queue pair 5"), std::string::npos) << closer_.failure();
+}
+
+TEST_F(StreamCloserTest, BeginsItsTimeAnewWithEachAcknowledgement) {
+  run_for(1s);
+  for (int i = 0; i < 6; ++i) {  // beyond the time that silence may last
+    EXPECT_EQ(run_for(kCloserLinger - 2s), State::kUndelivered) << i;
+    EXPECT_EQ(read(3000), 3000U);
+  }
+}
+
+TEST_F(StreamCloserTest, IsGivenUpInSilence) {
+  run_for(1s);
+  EXPECT_EQ(run_for(kCloserLinger - 2s), State::kUndelivered);
+  EXPECT_EQ(run_for(3s), State::kOver);
+  EXPECT_NE(closer_.failure().find("nothing has moved for 10 s"), std::string::npos)
+      << closer_.failure();
+}
+
+}  // namespace
+}  // namespace iwarp::verbs::simtest
