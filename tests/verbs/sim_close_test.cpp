@@ -65,6 +65,36 @@ TEST(SimClose, NothingIsPostedAfterADisconnect) {  // RFC 5041 §6.2.1
   EXPECT_EQ(statuses(pair.client.sent), std::vector{Status::kSuccess});
 }
 
+// Programs find the end of their queues so: the last flushed request is the one posted last.
+TEST(SimClose, WhatIsPostedBehindACloseIsFlushedAtOnce) {
+  SimPair pair;
+  pair.run_for(1ms);
+  pair.client.qp->close();
+  ASSERT_NE(pair.client.qp->state(), QpState::kError) << "the peer has not closed yet";
+  post(pair.client, send_of(1, {}));
+  post(pair.client, RecvWr{2, {}});
+  pair.client.collect();
+  EXPECT_EQ(statuses(pair.client.sent), std::vector{Status::kFlushed});
+  EXPECT_EQ(statuses(pair.client.received), std::vector{Status::kFlushed});
+  ASSERT_TRUE(pair.run_until_closed(1s));
+  pair.turn();
+  expect_graceful(pair.client);
+  expect_graceful(pair.server);
+  EXPECT_EQ(pair.server.received.size(), 0U) << "nothing of it has left";
+}
+
+TEST(SimClose, WhatIsPostedWhenADisconnectIsOverIsFlushed) {
+  SimPair pair;
+  pair.run_for(1ms);
+  pair.client.qp->disconnect();
+  ASSERT_TRUE(pair.run_until_closed(1s));
+  post(pair.client, send_of(1, {}));
+  post(pair.client, RecvWr{2, {}});
+  pair.client.collect();
+  EXPECT_EQ(statuses(pair.client.sent), std::vector{Status::kFlushed});
+  EXPECT_EQ(statuses(pair.client.received), std::vector{Status::kFlushed});
+}
+
 TEST(SimClose, WhatWasPostedBeforeADisconnectIsDone) {
   SimPair pair;
   Region& source = pair.client.region(50'000, Access::kNone);

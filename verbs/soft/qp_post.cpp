@@ -86,16 +86,19 @@ std::errc SoftQp::check(const SendWr& request) const {
   if (has(request.flags, SendFlags::kInline)) {
     if (!may_be_inline(request.opcode) || length > init_.capacity.max_inline) return kMalformed;
   }
-  // RFC 5041 §6.2.1: who has asked for a graceful end submits nothing more.
   const bool early = stream_state() == rdmap::StreamState::kIdle && !takes_early_posts();
-  if (early || ending_.load()) {
-    return std::errc::not_connected;
-  }
+  if (early || submits_no_more()) return std::errc::not_connected;
   if (const Link* link = link_.load()) {
     const std::errc refused = link->check_agreed(operation_of(request));
     if (refused != std::errc{}) return refused;
   }
   return send_queue_.full() ? std::errc::not_enough_memory : std::errc{};
+}
+
+// RFC 5041 §6.2.1: a program that has asked for a graceful end submits nothing more. What it posts
+// behind close(), or when the connection is over, is not submitted: it is flushed.
+bool SoftQp::submits_no_more() const {
+  return ending_.load() && !closed_here_.load() && stream_state() != rdmap::StreamState::kClosed;
 }
 
 // What keeps requests from being posted together.
@@ -187,7 +190,7 @@ Result<void, PostError> SoftQp::post_send(std::span<const SendWr> requests, Post
   if (posted != 0) {
     deferred_.store(true);
     // A poller that has left, or that finds the stream over, sends or flushes nothing any more.
-    if (!may_defer(octets) || !leased() || flushing()) transmit();
+    if (!may_defer(octets) || !leased() || flushing() || closed_here_.load()) transmit();
   }
   if (problem != std::errc{}) return failure(PostError{problem, posted});
   return {};

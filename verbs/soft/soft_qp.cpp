@@ -162,8 +162,10 @@ void SoftQp::order_terminate(const rdmap::Terminate& message, const char* reason
   apply(StreamEvent::kFault);
 }
 
-// Whether receives complete as flushed. A graceful end goes on receiving until the peer's FIN.
+// Whether receives complete as flushed. A graceful end goes on receiving until the peer's FIN, but
+// for close(), which drops what comes.
 bool SoftQp::flushing_receives() const {
+  if (closed_here_.load()) return true;
   const StreamState state = stream_state();
   if (state != StreamState::kDraining) return flushing();
   const std::lock_guard lock(state_mutex_);

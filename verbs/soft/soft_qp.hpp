@@ -208,6 +208,7 @@ class SoftQp final : public provider::Qp,
 
   // qp_post.cpp.
   [[nodiscard]] std::errc check(const SendWr& request) const;
+  [[nodiscard]] bool submits_no_more() const;
   /// Whether requests may be posted before there is a connection.
   [[nodiscard]] bool takes_early_posts() const { return init_.connectionless || accepted_.load(); }
   void publish(Link& link);
