@@ -290,6 +290,28 @@ TEST(SimClose, PeerThatStopsReadingHoldsACloseUpForABoundedTime) {
   expect_broken(pair.end, "could not be sent");
 }
 
+// Each look at the time-outs finds octets of the peer's, which are dropped: they are no sign of life.
+TEST(SimClose, PeerThatSendsWithoutPauseAndReadsNothingDoesNotHoldUpACloseEither) {
+  PairOptions options = RawPair::without_rtr();
+  options.client.timeouts.linger = 10s;
+  options.net.send_buffer = options.net.receive_buffer = 4096;
+  RawPair pair(options);
+  pair.peer.reads = false;
+  pair.end.host->deaf = true;
+  Region& source = pair.end.region(50'000, Access::kNone);
+  const Sge from = source.sge();
+  post(pair.end, send_of(1, {&from, 1}));
+  pair.end.qp->close();
+  for (int looks = 0; looks < 80 && !pair.end.closed(); ++looks) {
+    pair.peer.send(segment(untagged(rdmap::Opcode::kSend, 1), pattern(500)));
+    pair.network.run_until([&] { pair.peer.turn(); }, [] { return false; }, 250ms);
+    pair.end.turn();
+  }
+  ASSERT_TRUE(pair.end.closed()) << "nothing has moved for 10 s";
+  pair.turn();
+  expect_broken(pair.end, "nothing moved for 10 s");
+}
+
 TEST(SimClose, PeerThatNeverEndsItsHalfIsLeftInTime) {
   PairOptions options = RawPair::without_rtr();
   options.client.timeouts.linger = 10s;

@@ -51,12 +51,14 @@ bool SoftQp::half_fpdu_is_overdue(Clock::rep now) const {
 }
 
 // What was waited for may lie in the socket: this thread, or the whole process, may not have run.
-// While another thread reads there is nothing to say either.
+// While another thread reads there is nothing to say either. But what is dropped unread nobody
+// waits for: a peer that sends without pause would put the end off for ever.
 bool SoftQp::finds_nothing_to_read() {
   const Link* link = link_.load();
   if (link == nullptr || input_ended_.load()) return true;
   const std::uint64_t before = link->octets_received.value();
-  return receive() && link->octets_received.value() == before;
+  const bool nothing_more = receive();
+  return link->discard.load() || (nothing_more && link->octets_received.value() == before);
 }
 
 // An end takes the time that it takes, as long as something moves: octets that TCP takes or the
