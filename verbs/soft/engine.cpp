@@ -173,17 +173,19 @@ void Engine::run() {
         serve(one);
       }
     }
+    // First these two: what was seen off before the end began is taken in before it is judged.
+    const bool finishing = finishing_.load();
+    const bool stopping = stopping_.load();
     take_in_closing();
     const auto now = Clock::now();
     if (tick_is_due(now)) tick();
-    const bool finishing = finishing_.load();
     if (finishing || now >= next_deadlines_) {
       next_deadlines_ = now + (finishing ? kExitTick : kDeadlineTick);
       look_at_deadlines();
       look_at_closing();
     }
     if (finishing) finish_step();
-    if (stopping_.load() && finished_.load()) return;
+    if (stopping && finished_.load()) return;
   }
 }
 
