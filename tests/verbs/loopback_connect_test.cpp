@@ -102,6 +102,33 @@ TEST_F(Connect, RejectionIsReportedWithItsPrivateData) {
   EXPECT_EQ(qp.state(), QpState::kError);
 }
 
+// A server that takes one request and ends: what it said last still arrives, as a rejection and not
+// as the end of a connection.
+TEST(Rejection, ArrivesThoughItsDeviceEndsRightBehindIt) {
+  Side client;
+  for (int i = 0; i < 10; ++i) {
+    auto device = std::make_unique<Device>(must(Device::open()));
+    auto listener = std::make_unique<Listener>(must(device->listen(loopback())));
+    const Endpoint at = listener->endpoint();
+    std::thread server([&] {
+      auto request = listener->next(kPatience);
+      listener.reset();
+      EXPECT_TRUE(request && request->reject(octets("closed")));
+      request.reset();
+      device.reset();
+    });
+    std::vector<std::byte> why;
+    QpOptions options;
+    options.on_event = [&](const ConnectionEvent& event) { why = event.info.private_data; };
+    QueuePair qp = client.make_qp(std::move(options));
+    const auto connected = qp.connect(at);
+    server.join();
+    ASSERT_FALSE(connected);
+    qp.drain(kPatience);  // the handler has returned
+    ASSERT_EQ(why, octets("closed")) << connected.error().message;
+  }
+}
+
 TEST_F(Connect, RequestThatIsDroppedIsRejected) {
   answer_next([](ConnectionRequest& request) { const auto dropped = std::move(request); });
   const auto connected = client_qp.connect(listener.endpoint());

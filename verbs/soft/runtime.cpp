@@ -3,6 +3,12 @@
 #include "iwarp/tcp_offload/quiet_thread.hpp"
 
 namespace iwarp::verbs::soft {
+namespace {
+
+// How long the end is held up for peers that do not take their rejection, or do not close.
+constexpr std::chrono::seconds kRejectionsAtExit{2};
+
+}  // namespace
 
 Runtime::Runtime()
     : work_(context_.get_executor()),
@@ -19,7 +25,11 @@ std::shared_ptr<Runtime> Runtime::make() {
           }};
 }
 
+// What is left for the executor are answers that programs gave last: a rejection is still to arrive,
+// instead of the end of the connection, which a peer takes for something else.
 Runtime::~Runtime() {
+  work_.reset();
+  if (executor_.joinable()) ran_out_.get_future().wait_for(kRejectionsAtExit);
   context_.stop();
   if (executor_.joinable()) executor_.join();
 }
@@ -29,8 +39,12 @@ bool Runtime::on_own_thread() const {
 }
 
 tcp_offload::Device& Runtime::device() {
-  std::call_once(started_,
-                 [this] { executor_ = tcp_offload::quiet_thread([this] { context_.run(); }); });
+  std::call_once(started_, [this] {
+    executor_ = tcp_offload::quiet_thread([this] {
+      context_.run();
+      ran_out_.set_value();
+    });
+  });
   return recordable_;
 }
 

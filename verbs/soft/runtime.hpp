@@ -4,6 +4,7 @@
 #include <boost/asio/io_context.hpp>
 #include <condition_variable>
 #include <deque>
+#include <future>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -84,6 +85,7 @@ class Runtime final : public Host {
 
   Engine engine_;
   std::once_flag started_;
+  std::promise<void> ran_out_;  // the executor has nothing left to do, or was stopped
   std::thread executor_;
 };
 
