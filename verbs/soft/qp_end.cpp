@@ -29,7 +29,7 @@ void SoftQp::close() {
 
 void SoftQp::abort() {
   given_up_.store(true);
-  want_flush_.store(want_flush_.load() || flushing_receives());
+  if (flushing_receives()) want_flush_.store(true);  // never taken back: another thread may want it
   if (connecting() && abort_startup()) return;
   lost(abortive_end(EndedBy::kProgram, EndLayer::kNone, "aborted here"));
   settle();
