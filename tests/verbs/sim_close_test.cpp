@@ -290,7 +290,8 @@ TEST(SimClose, PeerThatStopsReadingHoldsACloseUpForABoundedTime) {
   expect_broken(pair.end, "could not be sent");
 }
 
-// Each look at the time-outs finds octets of the peer's, which are dropped: they are no sign of life.
+// Each look at the time-outs finds octets of the peer's, which are dropped: they are no sign of
+// life.
 TEST(SimClose, PeerThatSendsWithoutPauseAndReadsNothingDoesNotHoldUpACloseEither) {
   PairOptions options = RawPair::without_rtr();
   options.client.timeouts.linger = 10s;

@@ -25,8 +25,8 @@ std::shared_ptr<Runtime> Runtime::make() {
           }};
 }
 
-// What is left for the executor are answers that programs gave last: a rejection is still to arrive,
-// instead of the end of the connection, which a peer takes for something else.
+// What is left for the executor are answers that programs gave last: a rejection is still to
+// arrive, instead of the end of the connection, which a peer takes for something else.
 Runtime::~Runtime() {
   work_.reset();
   if (executor_.joinable()) ran_out_.get_future().wait_for(kRejectionsAtExit);
