@@ -29,6 +29,9 @@ TEST_F(Misuse, PostingAfterTheEndIsFlushed) {
   ASSERT_EQ(ibv_modify_qp(end.id->qp, &attributes, IBV_QP_STATE), 0);
   ASSERT_EQ(end.post_receive(3), 0);
   EXPECT_EQ(completion_of(end.id->recv_cq).status, IBV_WC_WR_FLUSH_ERR);
+  ASSERT_EQ(end.post_send(4, end.sge()), 0)
+      << "by the last one programs see that the queue is empty";
+  EXPECT_EQ(completion_of(end.id->send_cq).status, IBV_WC_WR_FLUSH_ERR);
 }
 
 TEST_F(Misuse, WrongLkeyEndsTheRequestAlone) {

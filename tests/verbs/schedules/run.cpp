@@ -292,6 +292,12 @@ void Run::post_requests(Side side) {
   progress(side).operations += post_batch(side, count);
 }
 
+// Behind close(), and when all is over, requests are taken, and flushed.
+bool Run::is_leaving(Side side) {
+  const Progress& so_far = record_.of(side);
+  return so_far.parted && !so_far.dropped && !end(side).closed();
+}
+
 std::size_t Run::post_batch(Side side, std::size_t count) {
   Part& part = program_->of(side);
   const std::size_t first = progress(side).operations;
@@ -303,11 +309,11 @@ std::size_t Run::post_batch(Side side, std::size_t count) {
     operation.request.registration = &operation.registration;
     batch.push_back(operation.request);
   }
-  const bool parted = record_.of(side).parted;  // and not by what intrudes on the post
+  const bool leaves = is_leaving(side);  // and not by what intrudes on the post
   posting_ = true;
   const auto done = end(side).qp->post_send(batch);
   posting_ = false;
-  if (parted) {  // RFC 5041 §6.2.1
+  if (leaves) {  // RFC 5041 §6.2.1
     const bool right = !done && done.error().code == std::errc::not_connected;
     if (!right) violated("a request was taken behind the end that was asked for");
     return 0;

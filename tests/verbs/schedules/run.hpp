@@ -36,6 +36,7 @@ class Run {
   void post_receives(Side side);
   void post_requests(Side side);
   [[nodiscard]] bool may_post(Side side, const Operation& operation) const;
+  [[nodiscard]] bool is_leaving(Side side);
   std::size_t post_batch(Side side, std::size_t count);
   [[nodiscard]] std::size_t wanted_receives(Side side) const;
   [[nodiscard]] bool done(Side side) const;

@@ -210,7 +210,8 @@ class IWARP_API QueuePair {
  public:
   /// Posts a list in order, as one batch. On failure the requests before `index` were posted,
   /// unless it was to be all or none. Before the connection is established the answer is ENOTCONN,
-  /// and after disconnect(); after its end the requests complete as flushed.
+  /// and from disconnect() to its end. After the end, and after close(), the requests complete as
+  /// flushed at once: the one posted last tells that the queue has been emptied.
   ///
   /// Who has accepted need not wait: from accept() on requests are taken, and leave once the peer
   /// has sent its first FPDU (RFC 5044 §7.1.2). A peer that was asked for one right behind the
