@@ -20,6 +20,19 @@ TEST_F(Progress, WritesArriveWherePollingHasStopped) {
   }
 }
 
+// The largest number there is means for ever.
+TEST_F(Progress, ACompletionIsWaitedForHoweverLongThatIs) {
+  ASSERT_TRUE(pair.server_qp.post_receive(RecvWr{7, {}}));
+  std::thread other([&] {
+    std::this_thread::sleep_for(20ms);
+    EXPECT_TRUE(pair.client_qp.post_send(send_of(1, {})));
+  });
+  const auto done = pair.server.cq.wait(std::chrono::milliseconds::max());
+  other.join();
+  ASSERT_TRUE(done);
+  EXPECT_EQ(done->wr_id, 7U);
+}
+
 TEST_F(Progress, WritesArriveWhileTheProgramPolls) {
   write(std::byte{9});
   EXPECT_TRUE(eventually([&] { return target.last() == std::byte{9}; },

@@ -30,5 +30,18 @@ TEST(Runtime, TasksOfAllThreadsRunInTheOrderInWhichTheyWerePosted) {
   EXPECT_EQ(result.get(), "executor other");
 }
 
+// The largest number there is means for ever.
+TEST(Runtime, AnEventIsWaitedForHoweverLongThatIs) {
+  const auto runtime = Runtime::make();
+  std::thread other([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    runtime->report({AsyncEvent::Kind::kCqOverrun, 7, {}});
+  });
+  const auto event = runtime->wait_async_event(std::chrono::milliseconds::max());
+  other.join();
+  ASSERT_TRUE(event);
+  EXPECT_EQ(event->number, 7U);
+}
+
 }  // namespace
 }  // namespace iwarp::verbs::soft

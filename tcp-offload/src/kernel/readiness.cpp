@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <climits>
 #include <system_error>
 
 namespace iwarp::tcp_offload {
@@ -49,7 +50,8 @@ std::size_t ReadinessSet::wait(std::span<Ready> into,
                                std::optional<std::chrono::milliseconds> timeout) {
   std::array<epoll_event, kMostEvents> events;
   const auto room = static_cast<int>(std::min(into.size(), events.size()));
-  const int limit = timeout ? static_cast<int>(timeout->count()) : -1;
+  const auto longest = std::chrono::milliseconds(INT_MAX);
+  const int limit = timeout ? static_cast<int>(std::min(*timeout, longest).count()) : -1;
   const int count = ::epoll_wait(descriptor_, events.data(), room, limit);
   for (int i = 0; i < count; ++i) {
     const auto index = static_cast<std::size_t>(i);
