@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "connection_core.hpp"
+#include "iwarp/base/deadline.hpp"
 #include "pool_core.hpp"
 #include "throw_error.hpp"
 
@@ -20,8 +21,6 @@ using namespace std::chrono_literals;
 constexpr std::uint32_t kFirstDepth = 1024;
 // Who has polled within that time is taken for one who will go on.
 constexpr auto kByHand = 2ms;
-// As long as the clock can hold, for programs that poll for ever.
-constexpr std::chrono::hours kLongestPoll{24 * 365};
 
 /// Tells the devices of an execution context that it ends.
 class shutdown_service final : public boost::asio::execution_context::service {
@@ -208,7 +207,7 @@ void device_core::pass_on(const verbs::Completion& completion) {
 }
 
 std::size_t device_core::poll_for(std::chrono::nanoseconds duration) {
-  const auto deadline = clock::now() + std::min<std::chrono::nanoseconds>(duration, kLongestPoll);
+  const auto deadline = clock::now() + std::min<std::chrono::nanoseconds>(duration, kLongestWait);
   for (;;) {
     const std::size_t count = poll();
     const auto now = clock::now();

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "iwarp/base/deadline.hpp"
 #include "iwarp/tcp_offload/quiet_thread.hpp"
 
 namespace iwarp::verbs::soft {
@@ -9,8 +10,6 @@ namespace {
 
 // How long the end is held up for peers that do not take their rejection, or do not close.
 constexpr std::chrono::seconds kRejectionsAtExit{2};
-// As long as the clock can hold, for programs that wait for ever.
-constexpr std::chrono::milliseconds kLongestWait = std::chrono::hours(24 * 365);
 
 }  // namespace
 
@@ -78,7 +77,7 @@ void Runtime::on_async_event(std::function<void(const AsyncEvent&)> handler) {
 
 std::optional<AsyncEvent> Runtime::wait_async_event(std::chrono::milliseconds timeout) {
   std::unique_lock lock(events_mutex_);
-  timeout = std::min(timeout, kLongestWait);
+  timeout = std::min<std::chrono::milliseconds>(timeout, kLongestWait);
   if (!events_changed_.wait_for(lock, timeout, [this] { return !events_.empty(); })) {
     return std::nullopt;
   }

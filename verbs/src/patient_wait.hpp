@@ -13,8 +13,8 @@ namespace iwarp::verbs {
 template <typename WaitFor>
 bool wait_patiently(std::chrono::milliseconds timeout, WaitFor wait_for) {
   using Clock = std::chrono::steady_clock;
-  constexpr std::chrono::milliseconds kNothing{0}, kTurn{1}, kDay = std::chrono::hours(24);
-  timeout = std::clamp(timeout, kNothing, kDay);
+  constexpr std::chrono::milliseconds kNothing{0}, kTurn{1}, kLongest = kLongestWait;
+  timeout = std::clamp(timeout, kNothing, kLongest);
   Deadline deadline(Clock::now(), timeout);
   for (auto step = deadline.next_look(); !wait_for(step);) {
     switch (deadline.look(Clock::now())) {

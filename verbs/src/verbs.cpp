@@ -6,13 +6,11 @@
 
 #include "event_box.hpp"
 #include "grace.hpp"
+#include "iwarp/base/deadline.hpp"
 #include "patient_wait.hpp"
 
 namespace iwarp::verbs {
 namespace {
-
-// For programs that wait for ever by the largest number there is: the clock cannot hold that.
-constexpr std::chrono::milliseconds kLongestWait = std::chrono::hours(24 * 365);
 
 Outcome<ConnectionInfo> await(provider::Qp& qp, std::optional<Outcome<ConnectionInfo>> outcome) {
   if (outcome) return std::move(*outcome);
@@ -41,7 +39,7 @@ Outcome<void> MemoryRegion::reregister(const ProtectionDomain& pd, MutableBytes 
 }
 
 std::optional<Completion> CompletionQueue::wait(std::chrono::milliseconds timeout) {
-  timeout = std::min(timeout, kLongestWait);
+  timeout = std::min<std::chrono::milliseconds>(timeout, kLongestWait);
   const auto deadline = std::chrono::steady_clock::now() + timeout;
   Completion completion;
   for (auto left = timeout; core_->wait(left);) {

@@ -6,6 +6,9 @@
 
 namespace iwarp {
 
+/// As long as clocks can hold: for programs that wait for ever by the largest number there is.
+inline constexpr std::chrono::hours kLongestWait{24 * 365};
+
 /// A time after which a peer is given up, if it has been silent. It counts the time in which this
 /// process ran: one that is stopped (by a signal, a debugger, a frozen container, a suspended
 /// machine), or a thread that gets no processor, finds that the clock has jumped, and nothing of
@@ -27,14 +30,14 @@ class Deadline {
   /// owner does not say otherwise.
   static constexpr Duration kLongestStep = std::chrono::milliseconds(250);
 
-  /// `allowed` from `now` on; at most a day, which the clock can hold.
+  /// `allowed` from `now` on; at most kLongestWait.
   constexpr Deadline(TimePoint now, Duration allowed)
       : Deadline(now, allowed,
                  std::clamp(allowed / 8, Duration(std::chrono::milliseconds(1)), kLongestStep)) {}
   /// The same for looks that come up to `step` apart.
   constexpr Deadline(TimePoint now, Duration allowed, Duration step)
       : last_(now),
-        left_(std::clamp(allowed, Duration::zero(), Duration(std::chrono::hours(24)))),
+        left_(std::clamp(allowed, Duration::zero(), Duration(kLongestWait))),
         step_(step) {}
 
   /// How long to wait until the next look, at most; zero when the time is over.
