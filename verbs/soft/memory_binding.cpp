@@ -167,11 +167,11 @@ bool MemoryRegistry::open(const Reservation& window, Stag under, const ddp::Tagg
 
 bool MemoryRegistry::register_fast(const RegisterWr& request, const ddp::Accessor& by) {
   const auto* memory = static_cast<std::byte*>(request.address);
+  auto buffer = buffer_of({const_cast<std::byte*>(memory), request.length}, by.pd, request.access);
+  if (!buffer) return false;
   const std::lock_guard lock(mutex_);
   const Reservation* region = find(request.stag, by);
   if (region == nullptr || region->kind != Reserved::kFastRegion) return false;
-  auto buffer = buffer_of({const_cast<std::byte*>(memory), request.length}, by.pd, request.access);
-  if (!buffer) return false;
   buffer->rights = buffer->rights | ddp::Rights::kRemoteInvalidate;
   return activate(request.stag, *buffer);
 }

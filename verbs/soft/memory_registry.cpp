@@ -1,13 +1,8 @@
 #include "soft/memory_registry.hpp"
 
-#include <sys/mman.h>
-#include <unistd.h>
-
-#include <algorithm>
-#include <array>
-#include <cerrno>
 #include <random>
 
+#include "soft/memory_probe.hpp"
 #include "soft/reservations.hpp"
 
 namespace iwarp::verbs::soft {
@@ -81,24 +76,6 @@ void MemoryRegistry::give_back(std::span<const Stag> ended) {
   for (const Stag stag : ended) table_.release(stag);
 }
 
-namespace {
-
-// mincore(2) fails for pages that are not mapped; what it says of the others is of no interest.
-bool is_mapped(MutableBytes memory) {
-  static const auto page = static_cast<std::uintptr_t>(::sysconf(_SC_PAGESIZE));
-  std::array<unsigned char, 4096> pages{};
-  const auto first = reinterpret_cast<std::uintptr_t>(memory.data()) & ~(page - 1);
-  const auto end = reinterpret_cast<std::uintptr_t>(memory.data()) + memory.size();
-  for (std::uintptr_t at = first; at < end;) {
-    const std::uintptr_t length = std::min<std::uintptr_t>(end - at, pages.size() * page);
-    if (::mincore(reinterpret_cast<void*>(at), length, pages.data()) != 0) return errno != ENOMEM;
-    at += length;
-  }
-  return true;
-}
-
-}  // namespace
-
 Outcome<ddp::TaggedBuffer> buffer_of(MutableBytes memory, ddp::ProtectionDomainId pd,
                                      Access access) {
   const bool writes = has(access, Access::kRemoteWrite) || has(access, Access::kRemoteAtomic);
@@ -109,8 +86,11 @@ Outcome<ddp::TaggedBuffer> buffer_of(MutableBytes memory, ddp::ProtectionDomainI
   if (memory.data() == nullptr && !memory.empty()) {
     return fail(std::errc::bad_address, "memory region: no memory at address 0");
   }
-  if (!is_mapped(memory)) {
-    return fail(std::errc::bad_address, "memory region: the process has no memory in a part of it");
+  const Touch touch = touch_of(access);
+  if (!may_touch(memory, touch)) {
+    return fail(std::errc::bad_address,
+                touch == Touch::kWrite ? "memory region: the process may not write to all of it"
+                                       : "memory region: the process may not read all of it");
   }
   const bool zero_based = has(access, Access::kZeroBased);
   const auto base = zero_based ? 0 : reinterpret_cast<std::uintptr_t>(memory.data());
