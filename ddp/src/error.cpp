@@ -29,6 +29,8 @@ constexpr Row row(Error error) {
     case Error::kMsnOutOfRange: return {{kUntagged, 0x03}, "MSN out of range"};
     case Error::kInvalidMessageOffset: return {{kUntagged, 0x04}, "invalid Message Offset"};
     case Error::kMessageTooLong: return {{kUntagged, 0x05}, "message too long for its buffer"};
+    case Error::kMemoryFault:
+      return {{kLocalCatastrophic, 0x00}, "memory of the buffer is missing"};
   }
   return {{kLocalCatastrophic, 0}, "unknown"};
 }

@@ -26,6 +26,15 @@ void store_last(std::byte* at, ConstBytes tail) {
   }
 }
 
+void* copy_last_word_last(void* to, const void* from, std::size_t size) {
+  auto* const target = static_cast<std::byte*>(to);
+  const std::size_t tail = tail_size(target + size, size);
+  const std::size_t body = size - tail;
+  std::memcpy(to, from, body);
+  store_last(target + body, {static_cast<const std::byte*>(from) + body, tail});
+  return to;
+}
+
 }  // namespace
 
 std::uint64_t total_length(std::span<const Sge> list) {
@@ -34,16 +43,14 @@ std::uint64_t total_length(std::span<const Sge> list) {
   return sum;
 }
 
-void place(std::byte* to, ConstBytes data) {
-  if (data.empty()) return;
-  const std::size_t tail = tail_size(to + data.size(), data.size());
-  const std::size_t body = data.size() - tail;
-  std::memcpy(to, data.data(), body);
-  store_last(to + body, data.subspan(body));
+MemoryFault place(std::byte* to, ConstBytes data) {
+  if (data.empty()) return {};
+  return guarded_call({to, data.size()}, copy_last_word_last, to, data.data());
 }
 
-Result<void, Error> scatter(const StagTable& table, const Accessor& by, std::span<const Sge> list,
-                            std::uint64_t offset, ConstBytes data) {
+Result<void, PlacementError> scatter(const StagTable& table, const Accessor& by,
+                                     std::span<const Sge> list, std::uint64_t offset,
+                                     ConstBytes data) {
   for (const Sge& sge : list) {
     if (data.empty()) break;
     if (offset >= sge.length) {
@@ -53,12 +60,14 @@ Result<void, Error> scatter(const StagTable& table, const Accessor& by, std::spa
     const std::size_t size = std::min<std::size_t>(sge.length - offset, data.size());
     const auto pin =
         table.pin(sge.lkey, by, Rights::kLocalWrite, TaggedOffset{sge.address + offset}, size);
-    if (!pin) return failure(pin.error());
-    place(pin->memory(), data.first(size));
+    if (!pin) return failure(PlacementError{pin.error(), {}});
+    if (const auto fault = place(pin->memory(), data.first(size))) {
+      return failure(PlacementError{Error::kMemoryFault, fault});
+    }
     data = data.subspan(size);
     offset = 0;
   }
-  if (!data.empty()) return failure(Error::kMessageTooLong);
+  if (!data.empty()) return failure(PlacementError{Error::kMessageTooLong, {}});
   return {};
 }
 

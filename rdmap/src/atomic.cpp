@@ -36,11 +36,16 @@ std::uint64_t apply(AtomicOpcode opcode, const AtomicOperands& operands, std::ui
   return (original & ~operands.mask) | (operands.data & operands.mask);
 }
 
-std::uint64_t perform(AtomicOpcode opcode, const AtomicOperands& operands, std::byte* at) {
-  const std::atomic_ref<std::uint64_t> word(*reinterpret_cast<std::uint64_t*>(at));
-  std::uint64_t original = word.load();
-  while (!word.compare_exchange_weak(original, apply(opcode, operands, original))) {
-  }
+Result<std::uint64_t, MemoryFault> perform(AtomicOpcode opcode, const AtomicOperands& operands,
+                                           std::byte* at) {
+  std::uint64_t original = 0;
+  const auto fault = guarded({at, kAtomicSize}, [&original, &operands, opcode, at] {
+    const std::atomic_ref<std::uint64_t> word(*reinterpret_cast<std::uint64_t*>(at));
+    original = word.load();
+    while (!word.compare_exchange_weak(original, apply(opcode, operands, original))) {
+    }
+  });
+  if (fault) return failure(fault);
   return original;
 }
 

@@ -26,10 +26,22 @@ std::optional<ReceiveBuffer> Receiver::abandon() {
 
 Fault Receiver::fault(const Refusal& refusal, ConstBytes ulpdu) {
   const Cause cause = std::visit([](auto error) { return cause_of(error); }, refusal);
-  Fault result{terminate_for(cause, ulpdu), local_memory_, in_sink_};
+  Fault result{terminate_for(cause, ulpdu), local_memory_, in_sink_, memory_fault_};
   // The request may have come in several segments, of which the last is not the whole.
   if (refused_read_) result.terminate.read_request = refused_read_;
   return result;
+}
+
+// A buffer that the program has named: none of the peer's business.
+Receiver::Refusal Receiver::buffer_failed(const ddp::PlacementError& error) {
+  local_memory_ = error.error;
+  if (error.error == ddp::Error::kMemoryFault) memory_fault_ = error.fault;
+  return Error::kLocalCatastrophic;
+}
+
+Receiver::Refusal Receiver::sink_failed(const ddp::PlacementError& error) {
+  in_sink_ = true;
+  return buffer_failed(error);
 }
 
 Receiver::Step Receiver::dispatch(ConstBytes ulpdu, NoReceive no_receive) {

@@ -72,9 +72,13 @@ Receiver::Step Receiver::deliver_atomic_request(ConstBytes octets) {
   if (std::bit_cast<std::uintptr_t>(pin->memory()) % kAtomicSize != 0) {
     return failure(Refusal{Error::kStreamCatastrophic});
   }
+  const auto original = perform(*operation, request->operands, pin->memory());
+  if (!original) {
+    memory_fault_ = original.error();
+    return failure(Refusal{protection_error(ddp::Error::kMemoryFault)});
+  }
   preceding_write_ = 0;
-  const std::uint64_t original = perform(*operation, request->operands, pin->memory());
-  parts_.responses.append(AtomicResponse{request->id, original});
+  parts_.responses.append(AtomicResponse{request->id, *original});
   return Event{AtomicRequestDelivered{}};
 }
 
@@ -88,11 +92,7 @@ Receiver::Step Receiver::deliver_atomic_response(ConstBytes octets) {
   std::array<std::byte, kAtomicSize> word;
   std::memcpy(word.data(), &response->original, kAtomicSize);
   const auto placed = ddp::scatter(parts_.stags, parts_.accessor, due.sink, 0, word);
-  if (!placed) {
-    local_memory_ = placed.error();
-    in_sink_ = true;
-    return failure(Refusal{Error::kLocalCatastrophic});
-  }
+  if (!placed) return failure(sink_failed(placed.error()));
   preceding_write_ = 0;
   parts_.reads.finish();
   return Event{RequestFinished{}};

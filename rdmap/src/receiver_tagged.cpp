@@ -18,7 +18,10 @@ Receiver::Step Receiver::on_write(const ddp::TaggedSegment& segment) {
     const auto pin = parts_.stags.pin(header.stag, parts_.accessor, ddp::Rights::kRemoteWrite,
                                       header.to, segment.payload.size());
     if (!pin) return failure(Refusal{pin.error()});
-    ddp::place(pin->memory(), segment.payload);
+    if (const auto fault = ddp::place(pin->memory(), segment.payload)) {
+      memory_fault_ = fault;
+      return failure(Refusal{ddp::Error::kMemoryFault});
+    }
   }
   write_received_ += static_cast<std::uint32_t>(segment.payload.size());
   if (header.last == ddp::Last::kNo) return Event{Placed{}};
@@ -51,11 +54,7 @@ std::optional<Receiver::Refusal> Receiver::place_response(const OutstandingReque
   }
   const auto placed =
       ddp::scatter(parts_.stags, parts_.accessor, read.sink, read_received_, segment.payload);
-  if (!placed) {
-    local_memory_ = placed.error();
-    in_sink_ = true;
-    return Error::kLocalCatastrophic;
-  }
+  if (!placed) return sink_failed(placed.error());
   read_received_ += static_cast<std::uint32_t>(segment.payload.size());
   return std::nullopt;
 }

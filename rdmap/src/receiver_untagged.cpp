@@ -105,8 +105,7 @@ std::optional<Receiver::Refusal> Receiver::place_payload(QueueNumber qn, std::si
   const auto placed =
       ddp::scatter(parts_.stags, parts_.accessor, open_receive_->sges, offset, payload);
   if (placed) return std::nullopt;
-  local_memory_ = placed.error();
-  return Error::kLocalCatastrophic;
+  return buffer_failed(placed.error());
 }
 
 }  // namespace iwarp::rdmap

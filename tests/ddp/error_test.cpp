@@ -21,7 +21,7 @@ constexpr Row kRows[] = {
     {Error::kInvalidQueueNumber, {0x2, 0x01}}, {Error::kNoBuffer, {0x2, 0x02}},
     {Error::kMsnOutOfRange, {0x2, 0x03}},      {Error::kInvalidMessageOffset, {0x2, 0x04}},
     {Error::kMessageTooLong, {0x2, 0x05}},     {Error::kUntaggedVersion, {0x2, 0x06}},
-    {Error::kAccessViolation, {0x1, 0x00}},
+    {Error::kAccessViolation, {0x1, 0x00}},    {Error::kMemoryFault, {0x0, 0x00}},
 };
 
 TEST(DdpErrorNumber, IsTheOneOfRfc5041Section72) {

@@ -29,7 +29,9 @@ class Scatter : public testing::Test {
   Result<void, Error> put(const std::vector<Sge>& list, std::uint64_t offset, std::size_t size) {
     Bytes data(size);
     for (std::size_t i = 0; i < size; ++i) data[i] = std::byte(i + 1);
-    return scatter(table_, kScatterPd, list, offset, data);
+    const auto placed = scatter(table_, kScatterPd, list, offset, data);
+    if (!placed) return failure(placed.error().error);
+    return {};
   }
   // Where octet `n` (from 1) lies; none if it was not placed.
   std::ptrdiff_t where(unsigned n) {

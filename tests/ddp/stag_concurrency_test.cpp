@@ -63,7 +63,7 @@ class Churn {
         continue;
       }
       const auto value = std::byte(random.below(0xD0));
-      place(held->memory(), std::vector<std::byte>(kShare, value));
+      static_cast<void>(place(held->memory(), std::vector<std::byte>(kShare, value)));
       for (std::uint32_t i = 0; i < kShare; ++i) torn += held->memory()[i] == value ? 0U : 1U;
       ++pinned;
     }

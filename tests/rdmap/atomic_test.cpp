@@ -60,12 +60,13 @@ TEST(AtomicOperation, ReturnsTheOriginalAndIsIndivisible) {
   std::vector<std::thread> threads;
   for (int i = 0; i < 3; ++i) {
     threads.emplace_back([&word] {
-      for (int n = 0; n < kRounds; ++n) perform(AtomicOpcode::kFetchAdd, {1, 0, 0, 0}, word);
+      for (int n = 0; n < kRounds; ++n)
+        ASSERT_TRUE(perform(AtomicOpcode::kFetchAdd, {1, 0, 0, 0}, word));
     });
   }
   for (std::thread& thread : threads) thread.join();
-  EXPECT_EQ(perform(AtomicOpcode::kCmpSwap, {5, UINT64_MAX, 0, 0}, word), 3U * kRounds);
-  EXPECT_EQ(perform(AtomicOpcode::kFetchAdd, {0, 0, 0, 0}, word), 5U);
+  EXPECT_EQ(*perform(AtomicOpcode::kCmpSwap, {5, UINT64_MAX, 0, 0}, word), 3U * kRounds);
+  EXPECT_EQ(*perform(AtomicOpcode::kFetchAdd, {0, 0, 0, 0}, word), 5U);
 }
 
 AtomicRequest example() {

@@ -1,5 +1,6 @@
 #include "soft/diagnose.hpp"
 
+#include <sstream>
 #include <utility>
 
 #include "iwarp/rdmap/describe.hpp"
@@ -55,6 +56,14 @@ Diagnosis fault_found_here(const rdmap::Terminate& message, std::string sentence
 Diagnosis fault_found_by_peer(const rdmap::Terminate& message) {
   return of_terminate(EndedBy::kPeerTerminate, message,
                       std::string("the peer terminated: ") + rdmap::describe(message.cause));
+}
+
+std::string missing_memory(Attempt attempt, const MemoryFault& fault) {
+  std::ostringstream text;
+  text << "registered memory at " << fault.address() << " cannot be "
+       << (attempt == Attempt::kRead ? "read" : "written")
+       << ": it has been unmapped, protected or truncated since";
+  return text.str();
 }
 
 Diagnosis failed_startup(const Error& error) {

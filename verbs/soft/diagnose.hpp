@@ -1,8 +1,10 @@
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <system_error>
 
+#include "iwarp/base/guarded_access.hpp"
 #include "iwarp/rdmap/terminate.hpp"
 #include "iwarp/verbs/connection.hpp"
 #include "iwarp/verbs/diagnosis.hpp"
@@ -20,6 +22,11 @@ Diagnosis connection_lost(const std::error_code& error);
 Diagnosis fault_found_here(const rdmap::Terminate& message, std::string sentence);
 /// A fault that the peer tells of.
 Diagnosis fault_found_by_peer(const rdmap::Terminate& message);
+
+/// What was asked of memory that was not there.
+enum class Attempt : std::uint8_t { kRead, kWrite };
+/// A sentence about memory that the program has taken away after registering it.
+std::string missing_memory(Attempt attempt, const MemoryFault& fault);
 
 /// A start-up that failed.
 Diagnosis failed_startup(const Error& error);

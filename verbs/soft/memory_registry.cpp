@@ -2,6 +2,7 @@
 
 #include <random>
 
+#include "iwarp/tcp_offload/memory_faults.hpp"
 #include "soft/memory_probe.hpp"
 #include "soft/reservations.hpp"
 
@@ -92,6 +93,7 @@ Outcome<ddp::TaggedBuffer> buffer_of(MutableBytes memory, ddp::ProtectionDomainI
                 touch == Touch::kWrite ? "memory region: the process may not write to all of it"
                                        : "memory region: the process may not read all of it");
   }
+  tcp_offload::catch_memory_faults();  // it may yet be taken away
   const bool zero_based = has(access, Access::kZeroBased);
   const auto base = zero_based ? 0 : reinterpret_cast<std::uintptr_t>(memory.data());
   return ddp::TaggedBuffer{memory.data(), TaggedOffset{base}, memory.size(), pd, rights_of(access)};

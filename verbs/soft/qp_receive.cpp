@@ -256,7 +256,9 @@ void SoftQp::on_fault(const rdmap::Fault& fault) {
                                                            : Status::kFlushed;
   if (fault.in_sink) blame_read(link.reads.finished(), Status::kLocalProtectionError);
   link.discard = true;  // from here on requests may be flushed
-  order_terminate(fault.terminate, rdmap::describe(fault.terminate.cause));
+  std::string reason = rdmap::describe(fault.terminate.cause);
+  if (fault.memory) reason += ": " + missing_memory(Attempt::kWrite, fault.memory);
+  order_terminate(fault.terminate, std::move(reason));
   flush_receives(fault.in_sink ? Status::kFlushed : first);
 }
 

@@ -1,3 +1,4 @@
+#include "iwarp/tcp_offload/memory_faults.hpp"
 #include "soft/qp_link.hpp"
 #include "soft/startup/adopt.hpp"
 
@@ -125,6 +126,7 @@ void SoftQp::enter_rdma_mode(RdmaMode mode) {
   const std::size_t hidden = mode.already_read;
   const ConnectionEvent established{ConnectionEvent::Kind::kEstablished, {}, mode.info};
   hold_.store(mode.role == Role::kResponder);
+  tcp_offload::catch_memory_faults();  // the program may have set a handler since it registered
   auto link = std::make_unique<Link>(*this, std::move(mode), init_.host->secret());
   {
     const std::lock_guard lock(state_mutex_);

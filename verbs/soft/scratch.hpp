@@ -7,6 +7,7 @@
 #include "iwarp/base/gather_list.hpp"
 #include "iwarp/mpa/framer.hpp"
 #include "iwarp/rdmap/transmitter.hpp"
+#include "iwarp/tcp_offload/memory_faults.hpp"
 
 namespace iwarp::verbs::soft {
 
@@ -29,6 +30,7 @@ struct Scratch {
   static constexpr std::size_t kMaxFpdus = 256;
 
   Scratch() : staging(new std::byte[kStagingSize]), gather(kArenaSize, kMaxPieces) {
+    tcp_offload::admit_memory_faults();  // the thread is about to use memory of the program
     planned.reserve(kMaxFpdus);
     pins.reserve(kMaxPieces);
   }

@@ -153,8 +153,8 @@ void SoftQp::lose_connection(Diagnosis why) {
   if (!outlive_peer()) apply(StreamEvent::kLost);
 }
 
-void SoftQp::order_terminate(const rdmap::Terminate& message, const char* reason) {
-  explain(fault_found_here(message, reason));
+void SoftQp::order_terminate(const rdmap::Terminate& message, std::string reason) {
+  explain(fault_found_here(message, std::move(reason)));
   {
     const std::lock_guard lock(state_mutex_);
     if (!ordered_terminate_ && !terminate_sent_) ordered_terminate_ = message;

@@ -192,7 +192,7 @@ class SoftQp final : public provider::Qp,
   void lose_connection(Diagnosis why);
   void explain(Diagnosis why);
   [[nodiscard]] EndOfConnection end_of_connection() const;
-  void order_terminate(const rdmap::Terminate& message, const char* reason);
+  void order_terminate(const rdmap::Terminate& message, std::string reason);
 
   // qp_deadlines.cpp.
   enum class Overdue : std::uint8_t { kNothing, kHalfFpdu, kUnreachable, kStep };

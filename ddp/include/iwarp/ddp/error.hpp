@@ -19,6 +19,7 @@ enum class Error : std::uint8_t {
   kMsnOutOfRange,         ///< Not the message that is due.
   kInvalidMessageOffset,  ///< Not where the message goes on.
   kMessageTooLong,        ///< The message does not fit its buffer.
+  kMemoryFault,           ///< The memory of the buffer is not there any more.
 };
 
 /// Error type and code as DDP reports them upwards (RFC 5041 §7.2).

@@ -5,6 +5,7 @@
 #include <span>
 
 #include "iwarp/base/bytes.hpp"
+#include "iwarp/base/guarded_access.hpp"
 #include "iwarp/base/result.hpp"
 #include "iwarp/ddp/stag_table.hpp"
 
@@ -21,12 +22,21 @@ struct Sge {
 std::uint64_t total_length(std::span<const Sge> list);
 
 /// Copies `data` to `to` such that the last aligned word becomes visible last: a program that polls
-/// the end of a buffer sees the rest once it sees the end.
-void place(std::byte* to, ConstBytes data);
+/// the end of a buffer sees the rest once it sees the end. Returns where memory was missing, if any
+/// was; what lies in front of that may have been written.
+[[nodiscard]] MemoryFault place(std::byte* to, ConstBytes data);
+
+/// Why octets were not placed.
+struct PlacementError {
+  Error error = Error::kMemoryFault;  ///< What is wrong with the buffer.
+  MemoryFault fault;                  ///< Of kMemoryFault: where.
+};
 
 /// Places `data` into a scatter list from `offset` on. Each element is checked and pinned for its
-/// own copy. Errors: those of StagTable::pin, kMessageTooLong if the list ends before the data.
-Result<void, Error> scatter(const StagTable& table, const Accessor& by, std::span<const Sge> list,
-                            std::uint64_t offset, ConstBytes data);
+/// own copy. Errors: those of StagTable::pin and place(), kMessageTooLong if the list ends before
+/// the data.
+Result<void, PlacementError> scatter(const StagTable& table, const Accessor& by,
+                                     std::span<const Sge> list, std::uint64_t offset,
+                                     ConstBytes data);
 
 }  // namespace iwarp::ddp

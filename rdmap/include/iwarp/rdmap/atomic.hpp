@@ -5,6 +5,8 @@
 #include <optional>
 
 #include "iwarp/base/bytes.hpp"
+#include "iwarp/base/guarded_access.hpp"
+#include "iwarp/base/result.hpp"
 #include "iwarp/base/strong_id.hpp"
 
 namespace iwarp::rdmap {
@@ -31,8 +33,10 @@ std::uint64_t apply(AtomicOpcode opcode, const AtomicOperands& operands, std::ui
 
 /// Performs an operation on the word at `at`, in host byte order, indivisibly towards every other
 /// atomic access of this host (§5.3 asks for those of this device only). Returns the original
-/// value. Precondition: `at` is aligned to kAtomicSize.
-std::uint64_t perform(AtomicOpcode opcode, const AtomicOperands& operands, std::byte* at);
+/// value; an error, and the word is as it was, if it cannot be read and written. Precondition: `at`
+/// is aligned to kAtomicSize.
+Result<std::uint64_t, MemoryFault> perform(AtomicOpcode opcode, const AtomicOperands& operands,
+                                           std::byte* at);
 
 /// Atomic Operation Request Header (§5.2.1, Figure 4).
 struct AtomicRequest {

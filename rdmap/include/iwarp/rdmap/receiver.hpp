@@ -58,6 +58,7 @@ struct Fault {
   Terminate terminate;                     ///< What the peer is told.
   std::optional<ddp::Error> local_memory;  ///< Set if it was our own buffer that failed,
   bool in_sink = false;                    ///< namely the sink of the response that is due.
+  MemoryFault memory{};                    ///< Set if it was memory that is not there any more.
 };
 
 /// Whether the first message may be an RTR indication by an empty Send.
@@ -128,6 +129,8 @@ class Receiver {
   Step deliver_terminate(ConstBytes octets);
   ddp::UntaggedQueue& queue(QueueNumber qn) { return queues_[qn.value()]; }
   Fault fault(const Refusal& refusal, ConstBytes ulpdu);
+  Refusal buffer_failed(const ddp::PlacementError& error);
+  Refusal sink_failed(const ddp::PlacementError& error);
 
   // RDMAP's own messages may come in several segments, too. Terminates are the longest.
   static constexpr std::size_t kControlRoom = 128;
@@ -146,6 +149,7 @@ class Receiver {
   std::uint32_t preceding_write_ = 0;  // octets of the Write that was the last message, if it was
   std::optional<ddp::Error> local_memory_;
   bool in_sink_ = false;
+  MemoryFault memory_fault_;
   std::optional<ReadRequest> refused_read_;
 };
 
