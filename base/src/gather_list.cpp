@@ -41,18 +41,20 @@ void GatherList::reference(ConstBytes bytes) {
   pieces_.push_back({const_cast<std::byte*>(bytes.data()), bytes.size()});
 }
 
-void GatherList::extract(std::size_t from, MutableBytes to) const {
+MemoryFault GatherList::extract(std::size_t from, MutableBytes to) const {
   for (const iovec& piece : pieces_) {
-    if (to.empty()) return;
+    if (to.empty()) break;
     if (from >= piece.iov_len) {
       from -= piece.iov_len;
       continue;
     }
     const std::size_t size = std::min(piece.iov_len - from, to.size());
-    std::memcpy(to.data(), static_cast<const std::byte*>(piece.iov_base) + from, size);
+    const ConstBytes there(static_cast<const std::byte*>(piece.iov_base) + from, size);
+    if (const auto fault = guarded_copy(to.data(), there)) return fault;
     to = to.subspan(size);
     from = 0;
   }
+  return {};
 }
 
 GatherList::Mark GatherList::mark() const {

@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "iwarp/base/crc32c.hpp"
+#include "iwarp/base/result.hpp"
 
 namespace iwarp::mpa {
 namespace {
@@ -18,6 +19,17 @@ constexpr std::size_t kCheckedWhole = 512;
 std::byte* put(std::byte* at, ConstBytes bytes) {
   if (!bytes.empty()) std::memcpy(at, bytes.data(), bytes.size());
   return at + bytes.size();
+}
+
+// The smallest page there is.
+constexpr std::size_t kPage = 4096;
+
+// Reads a little of each page: where there is no CRC to take, the system call would be the first to
+// find that memory is missing, in the middle of an FPDU.
+void touch(ConstBytes bytes) {
+  const volatile std::byte* const octets = bytes.data();
+  [[maybe_unused]] std::byte octet = octets[bytes.size() - 1];
+  for (std::size_t at = 0; at < bytes.size(); at += kPage) octet = octets[at];
 }
 
 std::size_t total_size(std::span<const ConstBytes> pieces) {
@@ -34,12 +46,13 @@ void store_crc(std::byte* at, std::uint32_t value, Crc crc) {
 
 // Copies the payload to `at`, and returns the CRC of everything from `start` to `end`, which is
 // there already in front of the payload and behind it.
-std::uint32_t copy_checked(const std::byte* start, std::byte* at,
-                           std::span<const ConstBytes> payload, const std::byte* end) {
+Result<std::uint32_t, MemoryFault> copy_checked(const std::byte* start, std::byte* at,
+                                                std::span<const ConstBytes> payload,
+                                                const std::byte* end) {
   Crc32c crc;
   crc.update({start, at});
   for (ConstBytes piece : payload) {
-    crc.copy(at, piece);
+    if (const auto fault = guarded(piece, [&] { crc.copy(at, piece); })) return failure(fault);
     at += piece.size();
   }
   crc.update({at, end});
@@ -52,15 +65,20 @@ class ArenaSink {
   explicit ArenaSink(std::byte* at) : start_(at), at_(at) {}
 
   void copy(ConstBytes bytes) { at_ = put(at_, bytes); }
-  void payload(ConstBytes bytes) { copy(bytes); }
+  void payload(ConstBytes bytes) {
+    if (!fault_) fault_ = guarded_copy(at_, bytes);
+    at_ += bytes.size();
+  }
   void finish(Crc crc) {
     const auto size = static_cast<std::size_t>(at_ - start_);
     store_crc(at_, crc == Crc::kOn ? crc32c({start_, size}) : 0, crc);
   }
+  MemoryFault fault() const { return fault_; }
 
  private:
   std::byte* start_;
   std::byte* at_;
+  MemoryFault fault_;
 };
 
 // An FPDU whose payload stays where it is.
@@ -82,10 +100,14 @@ class GatherSink {
     check({at, bytes.size()});
   }
   void payload(ConstBytes bytes) {
+    if (bytes.empty()) return;
     out_.reference(bytes);
-    check(bytes);
+    if (fault_) return;
+    fault_ =
+        guarded(bytes, [this, bytes] { crc_ == Crc::kOn ? value_.update(bytes) : touch(bytes); });
   }
   void finish(Crc) { store_crc(out_.append(kCrcSize), value_.value(), crc_); }
+  MemoryFault fault() const { return fault_; }
 
  private:
   void check(ConstBytes bytes) {
@@ -95,6 +117,7 @@ class GatherSink {
   GatherList& out_;
   Crc crc_;
   Crc32c value_;
+  MemoryFault fault_;
 };
 
 // Feeds a sink with the octets of an FPDU and puts the Markers between them: in front of the octet
@@ -157,38 +180,42 @@ class MarkedFpdu {
 };
 
 template <typename Sink>
-void frame_marked(Sink& sink, std::size_t to_marker, ConstBytes header,
-                  std::span<const ConstBytes> payload, std::size_t ulpdu_length, Crc crc) {
+MemoryFault frame_marked(Sink& sink, std::size_t to_marker, ConstBytes header,
+                         std::span<const ConstBytes> payload, std::size_t ulpdu_length, Crc crc) {
   MarkedFpdu<Sink> fpdu(sink, to_marker);
   fpdu.header(ulpdu_length, header);
   for (ConstBytes piece : payload) fpdu.payload(piece);
   fpdu.finish(pad_to_4(kUlpduLengthSize + ulpdu_length), crc);
+  return sink.fault();
 }
 
 }  // namespace
 
-void Framer::frame(ConstBytes header, std::span<const ConstBytes> payload, PayloadUse use,
-                   GatherList& out) {
+MemoryFault Framer::frame(ConstBytes header, std::span<const ConstBytes> payload, PayloadUse use,
+                          GatherList& out) {
   const std::size_t ulpdu_length = header.size() + total_size(payload);
   assert(ulpdu_length <= kMaxUlpduLength);
-  if (use == PayloadUse::kCopy) {
-    frame_copied(header, payload, ulpdu_length, out);
-  } else {
-    frame_referenced(header, payload, ulpdu_length, out);
+  const GatherList::Mark before = out.mark();
+  const auto fault = use == PayloadUse::kCopy
+                         ? frame_copied(header, payload, ulpdu_length, out)
+                         : frame_referenced(header, payload, ulpdu_length, out);
+  if (fault) {
+    out.rewind(before);
+    return fault;
   }
   if (markers_ == Markers::kOn) {
     phase_ = static_cast<std::uint16_t>((phase_ + wire_size(ulpdu_length)) % kMarkerInterval);
   }
+  return {};
 }
 
-void Framer::frame_copied(ConstBytes header, std::span<const ConstBytes> payload,
-                          std::size_t ulpdu_length, GatherList& out) const {
+MemoryFault Framer::frame_copied(ConstBytes header, std::span<const ConstBytes> payload,
+                                 std::size_t ulpdu_length, GatherList& out) const {
   const std::size_t size = wire_size(ulpdu_length);
   std::byte* const start = out.append(size);
   if (markers_ == Markers::kOn) {
     ArenaSink sink(start);
-    frame_marked(sink, octets_to_marker(phase_), header, payload, ulpdu_length, crc_);
-    return;
+    return frame_marked(sink, octets_to_marker(phase_), header, payload, ulpdu_length, crc_);
   }
   const std::size_t checked = size - kCrcSize;
   // The last word in front of the CRC holds the PAD; the ULPDU overwrites the rest of it.
@@ -196,24 +223,30 @@ void Framer::frame_copied(ConstBytes header, std::span<const ConstBytes> payload
   store_be(start, static_cast<std::uint16_t>(ulpdu_length));
   std::byte* at = put(start + kUlpduLengthSize, header);
   if (crc_ == Crc::kOn && size > kCheckedWhole) {
-    store_crc(start + checked, copy_checked(start, at, payload, start + checked), crc_);
-    return;
+    const auto crc = copy_checked(start, at, payload, start + checked);
+    if (!crc) return crc.error();
+    store_crc(start + checked, *crc, crc_);
+    return {};
   }
-  for (ConstBytes piece : payload) at = put(at, piece);
+  for (ConstBytes piece : payload) {
+    if (const auto fault = guarded_copy(at, piece)) return fault;
+    at += piece.size();
+  }
   store_crc(start + checked, crc_ == Crc::kOn ? crc32c({start, checked}) : 0, crc_);
+  return {};
 }
 
-void Framer::frame_referenced(ConstBytes header, std::span<const ConstBytes> payload,
-                              std::size_t ulpdu_length, GatherList& out) const {
+MemoryFault Framer::frame_referenced(ConstBytes header, std::span<const ConstBytes> payload,
+                                     std::size_t ulpdu_length, GatherList& out) const {
   GatherSink sink(out, crc_);
   if (markers_ == Markers::kOn) {
-    frame_marked(sink, octets_to_marker(phase_), header, payload, ulpdu_length, crc_);
-    return;
+    return frame_marked(sink, octets_to_marker(phase_), header, payload, ulpdu_length, crc_);
   }
   sink.begin(ulpdu_length, header);
   for (ConstBytes piece : payload) sink.payload(piece);
   sink.copy(ConstBytes(kZeros).first(pad_to_4(kUlpduLengthSize + ulpdu_length)));
   sink.finish(crc_);
+  return sink.fault();
 }
 
 }  // namespace iwarp::mpa

@@ -191,12 +191,17 @@ TEST_F(KernelStreams, AbortMayComeFromAThirdThread) {
   }
 }
 
-TEST_F(KernelStreams, MemoryThatCannotBeReadLosesTheStreamWithItsOwnError) {
+TEST_F(KernelStreams, MemoryThatCannotBeReadIsRefusedAndTheStreamGoesOn) {
   const Streams two = connect_streams();
   const iovec nowhere{reinterpret_cast<void*>(std::uintptr_t{8}), 100};
-  const Sent sent = two.client->send({&nowhere, 1});
-  EXPECT_EQ(sent.status, IoStatus::kLost);
-  EXPECT_EQ(sent.error, std::errc::bad_address);
+  const Sent refused = two.client->send({&nowhere, 1});
+  EXPECT_EQ(refused.status, IoStatus::kFault);
+  EXPECT_EQ(refused.accepted, 0U);
+  std::byte octet{5};
+  const iovec there{&octet, 1};
+  const Sent sent = two.client->send({&there, 1});
+  EXPECT_EQ(sent.status, IoStatus::kOk);
+  EXPECT_EQ(sent.accepted, 1U);
 }
 
 }  // namespace

@@ -20,27 +20,6 @@ constexpr std::size_t kBatchOctets = std::size_t{256} * 1024;
 // the socket limits what it takes anyway.
 constexpr int kBatchesPerTurn = 16;
 
-// The Terminate for a Read whose source went away, with the Read Request Header brought to where
-// the response stands (RFC 5040 §4.8). The n-th Read Request had MSN n.
-rdmap::Terminate source_lost(const rdmap::ReadRequest& asked, std::uint32_t position,
-                             std::uint32_t offset, ddp::Error error) {
-  rdmap::Terminate message;
-  message.cause = rdmap::cause_of(rdmap::protection_error(error));
-  const ddp::UntaggedHeader header{ddp::Last::kYes,
-                                   rdmap::encode_control(rdmap::Opcode::kReadRequest),
-                                   0,
-                                   rdmap::kReadRequestQueueNumber,
-                                   Msn{position + 1U},
-                                   MessageOffset{0}};
-  header.encode(message.ddp_header.data());
-  message.ddp_header_size = ddp::kUntaggedHeaderSize;
-  message.segment_length = ddp::kUntaggedHeaderSize + rdmap::ReadRequest::kSize;
-  message.read_request = rdmap::ReadRequest{
-      asked.sink_stag, TaggedOffset{asked.sink_to.value() + offset}, asked.size - offset,
-      asked.source_stag, TaggedOffset{asked.source_to.value() + offset}};
-  return message;
-}
-
 }  // namespace
 
 /// The octets of one segment, in place.
@@ -104,7 +83,9 @@ void SoftQp::send_all() {
     yield_turn();
     break;
   }
-  if (!bad_request_ || link.transmitter.terminating()) return;
+  if (!bad_request_ || link.transmitter.terminating() || stream_state() == StreamState::kClosed) {
+    return;
+  }
   if (blocked_.load() || sending_lost_.load()) {
     // Planned too far ahead: what is before it still has to leave, or never will.
     bad_request_.reset();
@@ -147,13 +128,8 @@ bool SoftQp::send_batch() {
   const auto sent = link.stream.send(scratch.gather.pieces());
   commit(sent.accepted);
   scratch.pins.clear();  // a deregistration may be waiting for them
-  if (sent.status == IoStatus::kOk) return true;
-  if (sent.status == IoStatus::kWouldBlock) {
-    yield_turn();
-  } else {
-    lose_sending(sent.error);
-  }
-  return false;
+  if (stream_state() == StreamState::kClosed) return false;
+  return goes_on_after(sent);
 }
 
 // A peer may say its last word and close while this end is still sending. TCP answers what comes
@@ -205,27 +181,33 @@ bool SoftQp::plan_segment(std::size_t mulpdu) {
     link.transmitter.rewind(before);
     return false;
   }
-  frame(*segment, payload);
+  if (const auto fault = frame(*segment, payload)) {
+    link.transmitter.rewind(before);
+    blame_source(*segment, fault);
+    return false;
+  }
   scratch.planned.push_back({scratch.gather.size(), link.transmitter.cursor(), link.framer,
-                             segment->position, segment->closes_request});
+                             segment->source, segment->position, segment->closes_request});
   return true;
 }
 
 // The one place where what the program has registered is read before the system call. It may change
 // meanwhile: see use_for().
-void SoftQp::frame(const rdmap::OutgoingSegment& segment, const Payload& payload) {
-  link_.load()->framer.frame(segment.header_bytes(), payload.all(), payload.use,
-                             Scratch::of_thread().gather);
+MemoryFault SoftQp::frame(const rdmap::OutgoingSegment& segment, const Payload& payload) {
+  return link_.load()->framer.frame(segment.header_bytes(), payload.all(), payload.use,
+                                    Scratch::of_thread().gather);
 }
 
 // What leaves has to be what the CRC was taken of, or the peer ends the connection. So memory that
 // may change is copied, and the CRC is that of the copy. Markers cut a payload into pieces of 508
-// octets, so that copying it is cheaper at any length.
+// octets, so that copying it is cheaper at any length. What the stream could not read is copied to
+// find out which request it belongs to.
 mpa::PayloadUse SoftQp::use_for(std::size_t length, SourceBuffers buffers) const {
   const mpa::Framer& framer = link_.load()->framer;
   const bool must_keep_crc = framer.crc() == mpa::Crc::kOn && buffers == SourceBuffers::kMayChange;
   const bool cheaper = length <= kCopyUpTo || framer.markers() == mpa::Markers::kOn;
-  return must_keep_crc || cheaper ? mpa::PayloadUse::kCopy : mpa::PayloadUse::kReference;
+  return must_keep_crc || cheaper || copies_all_ ? mpa::PayloadUse::kCopy
+                                                 : mpa::PayloadUse::kReference;
 }
 
 bool SoftQp::resolve(const rdmap::OutgoingSegment& segment, Payload& payload) {
@@ -281,8 +263,7 @@ bool SoftQp::resolve_response(const rdmap::OutgoingSegment& segment, Payload& pa
                                      TaggedOffset{asked.source_to.value() + segment.offset},
                                      segment.length);
   if (!pin) {
-    const auto message = source_lost(asked, segment.position, segment.offset, pin.error());
-    order_terminate(message, rdmap::describe(message.cause));
+    refuse_read(segment, pin.error());
     return false;
   }
   payload.use = use_for(segment.length, SourceBuffers::kMayChange);
@@ -319,7 +300,8 @@ void SoftQp::commit(std::size_t accepted) {
   link.responses.retire(link.transmitter.cursor().response);
   if (end > accepted) {
     link.unsent.resize(end - accepted);
-    scratch.gather.extract(accepted, link.unsent);
+    const auto fault = scratch.gather.extract(accepted, link.unsent);
+    if (fault) return lose_cut_fpdu(scratch.planned[begun - 1], fault);
   }
   if (link.stream.released() < link.accepted) link.hold(scratch);
 }

@@ -16,7 +16,8 @@ struct PlannedFpdu {
   std::size_t end = 0;  ///< Octets of the batch up to and with it.
   rdmap::Transmitter::Cursor cursor;
   mpa::Framer framer{mpa::Crc::kOn, mpa::Markers::kOff};
-  std::uint32_t request = 0;    ///< The request it belongs to,
+  rdmap::Source source = rdmap::Source::kNone;
+  std::uint32_t request = 0;    ///< The request it belongs to, if that is its source,
   bool closes_request = false;  ///< and whether it is the last of it.
 };
 

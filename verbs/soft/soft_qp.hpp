@@ -57,8 +57,8 @@ struct QpTimeouts {
 /// (settle()); neither half ever waits for the other, for a completion queue or for the program.
 /// Files: qp_startup.cpp from idle to RDMA mode, soft_qp.cpp state, qp_end.cpp the ends that the
 /// program asks for, qp_deadlines.cpp time-outs, qp_post.cpp posting, qp_receive.cpp and
-/// qp_transmit.cpp the halves, qp_local.cpp the work requests that send nothing, qp_report.cpp what
-/// it says of itself.
+/// qp_transmit.cpp the halves, qp_source_fault.cpp what cannot be sent, qp_local.cpp the work
+/// requests that send nothing, qp_report.cpp what it says of itself.
 class SoftQp final : public provider::Qp,
                      public ResponderQp,
                      public std::enable_shared_from_this<SoftQp> {
@@ -248,7 +248,7 @@ class SoftQp final : public provider::Qp,
   void plan(std::size_t mulpdu);
   bool plan_segment(std::size_t mulpdu);
   struct Payload;
-  void frame(const rdmap::OutgoingSegment& segment, const Payload& payload);
+  MemoryFault frame(const rdmap::OutgoingSegment& segment, const Payload& payload);
   [[nodiscard]] mpa::PayloadUse use_for(std::size_t length, SourceBuffers buffers) const;
   bool resolve(const rdmap::OutgoingSegment& segment, Payload& payload);
   bool resolve_request(const rdmap::OutgoingSegment& segment, Payload& payload);
@@ -258,6 +258,13 @@ class SoftQp final : public provider::Qp,
   void flush_requests();
   void complete_head(Status status);
   void take_terminate();
+
+  // qp_source_fault.cpp: under tx_.
+  void refuse_read(const rdmap::OutgoingSegment& response, ddp::Error error,
+                   const std::string& detail = {});
+  void blame_source(const rdmap::OutgoingSegment& segment, const MemoryFault& fault);
+  bool goes_on_after(const tcp_offload::Sent& sent);
+  void lose_cut_fpdu(const PlannedFpdu& cut, const MemoryFault& fault);
 
   // qp_local.cpp: the first under post_send_lock_, the others under tx_.
   void append_local(const SendWr& request);
@@ -269,7 +276,7 @@ class SoftQp final : public provider::Qp,
   struct BadRequest {
     std::uint32_t position;
     Status status;
-    const char* reason;
+    std::string reason;
   };
   [[nodiscard]] bool issued(std::uint32_t position) const;
   [[nodiscard]] bool nothing_left_to_send();
@@ -326,6 +333,7 @@ class SoftQp final : public provider::Qp,
   std::atomic<Status> failed_read_status_{Status::kRemoteAccessError};
   bool failing_ = false;  // a request has failed, and nothing behind it succeeds; under tx_
   std::optional<BadRequest> bad_request_;  // cannot be sent or performed; under tx_
+  bool copies_all_ = false;  // the stream could not read what it was offered; under tx_
 };
 
 }  // namespace iwarp::verbs::soft

@@ -20,7 +20,8 @@ Received CapturedStream::receive(MutableBytes scratch) {
     }
     case IoStatus::kEndOfStream: recorder_->finished(End::kRemote); break;
     case IoStatus::kLost: recorder_->lost(received.error); break;
-    case IoStatus::kWouldBlock: break;
+    case IoStatus::kWouldBlock:
+    case IoStatus::kFault: break;
   }
   return received;
 }

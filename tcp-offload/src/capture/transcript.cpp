@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "iwarp/base/guarded_access.hpp"
+
 namespace iwarp::tcp_offload::capture {
 namespace {
 
@@ -69,8 +71,7 @@ class Reader {
     while (!into.empty()) {
       const iovec& piece = pieces_.front();
       const std::size_t n = std::min(piece.iov_len - used_, into.size());
-      if (n != 0)
-        std::memcpy(into.data(), static_cast<const std::byte*>(piece.iov_base) + used_, n);
+      copy(into.data(), {static_cast<const std::byte*>(piece.iov_base) + used_, n});
       into = into.subspan(n);
       used_ += n;
       if (used_ < piece.iov_len) continue;
@@ -80,6 +81,11 @@ class Reader {
   }
 
  private:
+  // The system has read it already. If it has gone since, a capture shows zeros in its place.
+  static void copy(std::byte* to, ConstBytes from) {
+    if (guarded_copy(to, from)) std::fill_n(to, from.size(), std::byte{0});
+  }
+
   std::span<const iovec> pieces_;
   std::size_t used_ = 0;
 };

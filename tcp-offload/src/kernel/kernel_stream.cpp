@@ -124,6 +124,7 @@ Sent KernelStream::send(std::span<const iovec> pieces) {
   const ssize_t n = send_now(socket_.get(), offered);
   if (n >= 0) return count_accepted(static_cast<std::size_t>(n));
   if (would_block(errno)) return {};
+  if (errno == EFAULT) return {IoStatus::kFault, 0, system_error(EFAULT)};
   return end_sending(errno);
 }
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "iwarp/base/bytes.hpp"
+#include "iwarp/base/guarded_access.hpp"
 
 namespace iwarp {
 
@@ -42,8 +43,9 @@ class GatherList {
   /// The list as writev(2) takes it; valid until it is changed.
   [[nodiscard]] std::span<const iovec> pieces() const { return pieces_; }
 
-  /// Copies the bytes [from, from + to.size()) of the stream into `to`.
-  void extract(std::size_t from, MutableBytes to) const;
+  /// Copies the bytes [from, from + to.size()) of the stream into `to`. Returns where memory that
+  /// is referenced was missing, if any was.
+  MemoryFault extract(std::size_t from, MutableBytes to) const;
 
   /// A position to come back to: what was appended after mark() is forgotten by rewind().
   struct Mark {

@@ -6,6 +6,7 @@
 
 #include "iwarp/base/bytes.hpp"
 #include "iwarp/base/gather_list.hpp"
+#include "iwarp/base/guarded_access.hpp"
 #include "iwarp/mpa/fpdu.hpp"
 #include "iwarp/mpa/modes.hpp"
 
@@ -37,9 +38,10 @@ class Framer {
   /// Appends one FPDU, whose ULPDU is `header` followed by the pieces of `payload`. The header is
   /// always copied. Preconditions: the ULPDU has at most 65535 octets, and with Markers at most
   /// the 64768 that RFC 5044 §3 allows (above, FPDUPTR may lack bits); `out` has the room that
-  /// arena_needed() and pieces_needed() tell. Never allocates.
-  void frame(ConstBytes header, std::span<const ConstBytes> payload, PayloadUse use,
-             GatherList& out);
+  /// arena_needed() and pieces_needed() tell. Never allocates. Returns where memory of the payload
+  /// was missing, if any was: then neither `out` nor the framer has changed.
+  MemoryFault frame(ConstBytes header, std::span<const ConstBytes> payload, PayloadUse use,
+                    GatherList& out);
 
   /// An upper bound of the arena octets that one frame() takes, at any position of the stream.
   /// `copied` counts the octets of the ULPDU that are copied: the header, and with
@@ -65,10 +67,10 @@ class Framer {
   [[nodiscard]] Markers markers() const { return markers_; }
 
  private:
-  void frame_copied(ConstBytes header, std::span<const ConstBytes> payload,
-                    std::size_t ulpdu_length, GatherList& out) const;
-  void frame_referenced(ConstBytes header, std::span<const ConstBytes> payload,
-                        std::size_t ulpdu_length, GatherList& out) const;
+  MemoryFault frame_copied(ConstBytes header, std::span<const ConstBytes> payload,
+                           std::size_t ulpdu_length, GatherList& out) const;
+  MemoryFault frame_referenced(ConstBytes header, std::span<const ConstBytes> payload,
+                               std::size_t ulpdu_length, GatherList& out) const;
 
   Crc crc_;
   Markers markers_;

@@ -21,6 +21,8 @@ enum class IoStatus {
   kWouldBlock,   ///< Nothing can be moved now; try again when the stream is ready.
   kEndOfStream,  ///< The peer sent FIN and every octet before it has been lent. Receive only.
   kLost,         ///< The connection is gone: reset, timed out or aborted. `error` says why.
+  kFault,        ///< Memory that was offered cannot be read; nothing was taken, and the stream is
+                 ///< as it was. Send only.
 };
 
 /// What Stream::receive() lends.
@@ -34,7 +36,7 @@ struct Received {
 struct Sent {
   IoStatus status = IoStatus::kWouldBlock;  ///< How it went.
   std::size_t accepted = 0;                 ///< Octets taken; may be fewer than were offered.
-  std::error_code error;                    ///< Set exactly when the status is kLost.
+  std::error_code error;                    ///< Set exactly when the status is kLost or kFault.
 };
 
 /// What has become of the octets that a stream accepted.

@@ -303,8 +303,9 @@ class IWARP_API QueuePair {
 class IWARP_API ProtectionDomain {
  public:
   /// Registers `memory`, which stays allocated while the region lives. Errors: EINVAL for rights
-  /// that need local write without it; EFAULT where the process may not read the memory, or not write
-  /// to it with a right to write or to bind windows; ENOMEM without a free STag.
+  /// that need local write without it; EFAULT where the process may not read the memory, or not
+  /// write to it with a right to write or to bind windows; ENOMEM without a free STag. Memory that
+  /// goes away all the same ends the connection that uses it, see docs/architecture.md.
   Outcome<MemoryRegion> register_memory(MutableBytes memory, Access access);
   /// Makes a window that is bound to nothing. Errors: ENOMEM; ENOTSUP if the device has none.
   Outcome<MemoryWindow> alloc_window(WindowType type);
