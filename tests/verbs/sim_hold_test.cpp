@@ -211,6 +211,23 @@ TEST_P(EndBeforeRtr, IsGivenUpWithAPeerThatStaysSilent) {
   EXPECT_TRUE(pair.end.end_reason().code);
 }
 
+// The response to an RTR Read is one of the things that leave before FIN: the peer's fenced Write
+// waits for it.
+TEST_P(Hold, ResponderThatEndsAtOnceAnswersAnRtrThatIsOwed) {
+  SimPair pair(options());
+  Region& source = pair.client.region(64, Access::kNone);
+  Region& sink = pair.server.region(64, Access::kLocalWrite | Access::kRemoteWrite);
+  const Sge from = source.sge();
+  SendWr fenced = write_of(1, {&from, 1}, sink.key(), sink.to(0));
+  fenced.flags = fenced.flags | SendFlags::kFence;
+  post(pair.client, fenced);
+  pair.server.qp->disconnect();
+  ASSERT_TRUE(pair.run_until_closed(10s));
+  pair.turn();
+  EXPECT_EQ(statuses(pair.client.sent), std::vector{Status::kSuccess});
+  EXPECT_FALSE(pair.client.ended_badly() || pair.server.ended_badly());
+}
+
 // ---- Work that sends nothing ----
 
 class LocalWork : public Hold {
