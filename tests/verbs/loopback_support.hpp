@@ -13,6 +13,9 @@ inline constexpr auto kPatience = 60s;
 
 inline constexpr int kEffort = iwarp::test::kSanitizer ? 1 : 4;
 
+/// Where a test listens.
+inline const Endpoint kAnyPort(boost::asio::ip::address_v4::loopback(), 0);
+
 /// Memory of its own, registered.
 struct Buffer {
   Buffer(ProtectionDomain& pd, std::size_t size, Access access, std::byte value = {})

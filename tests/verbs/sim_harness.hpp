@@ -40,7 +40,10 @@ class SimHost final : public soft::Host {
   std::uint32_t secret() override { return secrets_.word32(); }
   void post(std::function<void()> task) override { tasks_.push_back(std::move(task)); }
   void report(AsyncEvent event) override { reports.push_back(std::move(event)); }
-  void add(soft::SoftQp& qp) override { qps_.push_back(&qp); }
+  std::error_code add(soft::SoftQp& qp) override {
+    qps_.push_back(&qp);
+    return {};
+  }
   void remove(soft::SoftQp& qp) override { std::erase(qps_, &qp); }
   void want_write(soft::SoftQp&) override {  // every turn transmits
     if (inside_transmit) std::exchange(inside_transmit, nullptr)();

@@ -23,7 +23,9 @@ bool is_closing(std::uint64_t token) { return token % 2 == 1; }
 }  // namespace
 
 Engine::Engine() : sockets_(tcp_offload::Repeat::kOnce) {
-  sockets_.add(wake_.descriptor(), kWakeToken, {true, false});
+  if (const auto why = sockets_.add(wake_.descriptor(), kWakeToken, {true, false})) {
+    throw std::system_error(why, "a device cannot watch its sockets");
+  }
 }
 
 Engine::~Engine() {
@@ -37,15 +39,18 @@ void Engine::start() {
   std::call_once(started_, [this] { thread_ = tcp_offload::quiet_thread([this] { run(); }); });
 }
 
-void Engine::add(SoftQp& qp) {
+std::error_code Engine::add(SoftQp& qp) {
   start();
   const std::lock_guard lock(mutex_);
+  // The thread, which may see the socket ready at once, waits for the lock.
+  const auto refused = sockets_.add(qp.descriptor(), token_of(qp), {qp.reads(), qp.blocked()});
+  if (refused) return refused;
   entries_[token_of(qp)] = {.qp = qp.weak_from_this(),
                             .descriptor = qp.descriptor(),
                             .seen_sign = sign_of(qp),
                             .seen_helps = helps_.load()};
-  sockets_.add(qp.descriptor(), token_of(qp), {qp.reads(), qp.blocked()});
   if (entries_.size() == 1) wake_.raise();  // deadlines are looked at from now on
+  return {};
 }
 
 void Engine::remove(SoftQp& qp) {

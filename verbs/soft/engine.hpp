@@ -31,7 +31,7 @@ class Engine {
   Engine(const Engine&) = delete;
   Engine& operator=(const Engine&) = delete;
 
-  void add(SoftQp& qp);
+  [[nodiscard]] std::error_code add(SoftQp& qp);
   void remove(SoftQp& qp);
   void want_write(SoftQp& qp);
   void look_again(SoftQp& qp);

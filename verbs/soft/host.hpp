@@ -5,6 +5,7 @@
 #include <functional>
 #include <memory>
 #include <random>
+#include <system_error>
 
 #include "iwarp/ddp/stag_table.hpp"
 #include "iwarp/verbs/types.hpp"
@@ -33,8 +34,9 @@ class Host {
   virtual void post(std::function<void()> task) = 0;
   virtual void report(AsyncEvent event) = 0;
 
-  /// Serves the queue pair's socket from now on, until remove().
-  virtual void add(SoftQp& qp) = 0;
+  /// Serves the queue pair's socket from now on, until remove(). Errors: the system's, if it
+  /// refuses to watch the socket.
+  [[nodiscard]] virtual std::error_code add(SoftQp& qp) = 0;
   virtual void remove(SoftQp& qp) = 0;
   /// The socket took less than it was offered: call SoftQp::transmit() when it takes more.
   virtual void want_write(SoftQp& qp) = 0;

@@ -254,7 +254,7 @@ void SoftQp::on_fault(const rdmap::Fault& fault) {
   const Status first = fault.local_memory                  ? Status::kLocalProtectionError
                        : fault.terminate.cause == too_long ? Status::kLocalLengthError
                                                            : Status::kFlushed;
-  if (fault.in_sink) blame_read(link.reads.finished(), Status::kLocalProtectionError);
+  if (fault.in_sink) blamed_read_.blame(link.reads.finished(), Status::kLocalProtectionError);
   link.discard = true;  // from here on requests may be flushed
   std::string reason = rdmap::describe(fault.terminate.cause);
   if (fault.memory) reason += ": " + missing_memory(Attempt::kWrite, fault.memory);
@@ -266,7 +266,9 @@ void SoftQp::on_fault(const rdmap::Fault& fault) {
 void SoftQp::on_peer_terminate(const rdmap::Terminate& message) {
   Link& link = *link_.load();
   explain(fault_found_by_peer(message));
-  if (const auto index = named_request(message)) blame_read(*index, status_of(message.cause));
+  if (const auto index = named_request(message)) {
+    blamed_read_.blame(*index, status_of(message.cause));
+  }
   {
     const std::lock_guard lock(state_mutex_);
     terminate_received_ = terminate_info(message);
@@ -291,12 +293,6 @@ std::optional<std::uint32_t> SoftQp::named_request(const rdmap::Terminate& messa
     if (named) return index;
   }
   return std::nullopt;
-}
-
-// The Read or atomic with this index is to end with `status`, the others with it as flushed.
-void SoftQp::blame_read(std::uint32_t index, Status status) {
-  failed_read_status_.store(status);
-  failed_read_.store(index + 1U);
 }
 
 // Nothing is read any more, so nobody is to be woken for it.

@@ -119,6 +119,13 @@ void SoftQp::tell_failure(const ConnectionEvent& event) {
   if (tell(event)) end_silence();
 }
 
+// The system's first refusal to watch the socket, if there is one.
+std::error_code SoftQp::attach_to_queues() {
+  const std::error_code by_first = init_.send_cq->attach(*this);
+  const std::error_code by_second = init_.recv_cq->attach(*this);
+  return by_first ? by_first : by_second;
+}
+
 // What the stream has for the program lies there until the program knows of the connection. The
 // RTR indication does not wait: the peer waits for it.
 void SoftQp::enter_rdma_mode(RdmaMode mode) {
@@ -139,10 +146,10 @@ void SoftQp::enter_rdma_mode(RdmaMode mode) {
     stream_state_.store(step.next);
   }
   transmit();
-  init_.send_cq->attach(*this);
-  init_.recv_cq->attach(*this);
+  std::error_code unwatched = attach_to_queues();
   if (!tell(established)) return;
-  init_.host->add(*this);
+  if (!unwatched) unwatched = init_.host->add(*this);
+  if (unwatched) cannot_be_watched(unwatched);
   end_silence();
   // Octets that were read before the start-up was over show on no descriptor. A turn takes at least
   // as many as one read.

@@ -349,7 +349,7 @@ void SoftQp::flush_requests() {
     if (rdmap::awaits_response(request.operation) && issued(position)) {
       // Its memory is the program's again only when no response is placed any more.
       if (!link_.load()->discard.load() && !input_ended_.load()) return;
-      if (request.read_index + 1U == failed_read_.load()) status = failed_read_status_.load();
+      if (const auto blamed = blamed_read_.status_of(request.read_index)) status = *blamed;
     }
     complete_head(status);
   }

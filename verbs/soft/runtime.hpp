@@ -46,7 +46,7 @@ class Runtime final : public Host {
   std::chrono::steady_clock::time_point running() override { return engine_.running(); }
   void post(std::function<void()> task) override;
   void report(AsyncEvent event) override;
-  void add(SoftQp& qp) override { engine_.add(qp); }
+  std::error_code add(SoftQp& qp) override { return engine_.add(qp); }
   void remove(SoftQp& qp) override { engine_.remove(qp); }
   void want_write(SoftQp& qp) override { engine_.want_write(qp); }
   void help() override { engine_.help(); }

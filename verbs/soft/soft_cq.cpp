@@ -49,6 +49,7 @@ Outcome<void> SoftCq::resize(std::uint32_t depth) {
                                                  ": " + why);
   };
   if (depth == 0 || depth > kMaxDepth) return refuse("it is not a depth of this device");
+  if (overrun_.load()) return refuse("it has overrun, and takes nothing any more");
   std::vector<Completion> ring(depth);
   {
     const std::lock_guard lock(ring_lock_);
@@ -80,8 +81,8 @@ bool SoftCq::push(const Completion& completion) {
   {
     const std::lock_guard lock(ring_lock_);
     const std::uint32_t count = count_.load(std::memory_order_relaxed);
-    if (count == ring_.size() || overrun_) {
-      first_overrun = !std::exchange(overrun_, true);
+    if (count == ring_.size() || overrun_.load()) {
+      first_overrun = !overrun_.exchange(true);
       taken = false;
     } else {
       ring_[(head_ + count) % ring_.size()] = completion;
@@ -183,7 +184,8 @@ bool SoftCq::wait(std::chrono::milliseconds timeout) {
   const auto deadline = host_->now() + timeout;
   const StayAwake awake(*this);
   begin_wait();
-  for (bool late = false; empty() && !late;) {
+  // Nothing comes any more once it has overrun.
+  for (bool late = false; empty() && !late && !overrun_.load();) {
     const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - host_->now());
     late = left.count() <= 0;
     if (late) {
@@ -240,33 +242,56 @@ tcp_offload::EventCount& SoftCq::events() {
   return *events_owner_;
 }
 
+// Whose socket the system refuses to watch.
+struct SoftCq::Unwatched {
+  SoftQp* qp;
+  std::error_code why;
+};
+
 tcp_offload::ReadinessSet& SoftCq::sockets() {
   if (auto* made = sockets_.load()) return *made;
   const std::lock_guard drive_lock(drive_mutex_);
+  std::vector<Unwatched> unwatched;
+  auto& made = make_sockets(unwatched);
+  for (const Unwatched& one : unwatched) one.qp->cannot_be_watched(one.why);
+  return made;
+}
+
+// Those are told without this lock.
+tcp_offload::ReadinessSet& SoftCq::make_sockets(std::vector<Unwatched>& unwatched) {
   const std::lock_guard lock(lazy_mutex_);
   if (sockets_owner_) return *sockets_owner_;
   auto made = std::make_unique<tcp_offload::ReadinessSet>(tcp_offload::Repeat::kLevel);
-  wake_ = std::make_unique<tcp_offload::EventCount>();
-  made->add(wake_->descriptor(), kWakeToken, {true, false});
-  for (const SoftQp* qp : attached_) {
-    if (!qp->input_ended()) made->add(qp->descriptor(), token_of(*qp), {qp->reads(), false});
+  auto wake = std::make_unique<tcp_offload::EventCount>();
+  if (const auto why = made->add(wake->descriptor(), kWakeToken, {true, false})) {
+    throw std::system_error(why, "a completion queue cannot watch its sockets");
   }
+  for (SoftQp* qp : attached_) {
+    if (qp->input_ended()) continue;
+    const auto why = made->add(qp->descriptor(), token_of(*qp), {qp->reads(), false});
+    if (why) unwatched.push_back({qp, why});
+  }
+  wake_ = std::move(wake);
   sockets_owner_ = std::move(made);
   sockets_.store(sockets_owner_.get());
   return *sockets_owner_;
 }
 
-void SoftCq::attach(SoftQp& qp) {
+std::error_code SoftCq::attach(SoftQp& qp) {
   const std::lock_guard lock(drive_mutex_);
   const auto place = std::lower_bound(attached_.begin(), attached_.end(), &qp, std::less<>());
-  if (place != attached_.end() && *place == &qp) return;  // both of its queues are this one
+  if (place != attached_.end() && *place == &qp) return {};  // both of its queues are this one
   attached_.insert(place, &qp);
   attached_count_.store(attached_.size());
-  if (auto* set = sockets_.load()) set->add(qp.descriptor(), token_of(qp), {true, false});
+  std::error_code refused;
+  if (auto* set = sockets_.load()) {
+    refused = set->add(qp.descriptor(), token_of(qp), {true, false});
+  }
   // From now on a poll looks at ready sockets only: what was left for it leaves here.
   if (attached_.size() == kPollAll + 1) {
     for (SoftQp* each : attached_) each->flush();
   }
+  return refused;
 }
 
 void SoftCq::detach(SoftQp& qp) {

@@ -40,7 +40,9 @@ class SoftCq final : public provider::Cq {
   /// Adds a completion. False if the queue is full: it has overrun, and takes nothing any more.
   bool push(const Completion& completion);
 
-  void attach(SoftQp& qp);
+  /// Errors: the system's, if it refuses to watch the socket; the queue pair is attached all the
+  /// same.
+  [[nodiscard]] std::error_code attach(SoftQp& qp);
   /// Returns when no poller is inside `qp` on behalf of this queue.
   void detach(SoftQp& qp);
   /// Stops waiting on a socket that has ended.
@@ -70,6 +72,8 @@ class SoftCq final : public provider::Cq {
   void wake_waiter();
   void clear_wake();
   tcp_offload::ReadinessSet& sockets();
+  struct Unwatched;
+  tcp_offload::ReadinessSet& make_sockets(std::vector<Unwatched>& unwatched);
   tcp_offload::EventCount& events();
 
   std::shared_ptr<Host> host_;
@@ -79,7 +83,7 @@ class SoftCq final : public provider::Cq {
   std::vector<Completion> ring_;  // as long as the queue is deep
   std::uint32_t head_ = 0;
   std::atomic<std::uint32_t> count_{0};
-  bool overrun_ = false;
+  std::atomic<bool> overrun_{false};  // for ever
 
   std::atomic<Armed> armed_{Armed::kNo};
   std::atomic<std::uint32_t> sign_{0};

@@ -128,6 +128,13 @@ void SoftQp::lost(Diagnosis why) {
   apply(StreamEvent::kLost);
 }
 
+// Nothing would wake the engine or a poller: the peer gets a reset instead of silence.
+void SoftQp::cannot_be_watched(const std::error_code& why) {
+  lost(abortive_end(EndedBy::kStack, EndLayer::kNone,
+                    "the system refuses to watch the connection's socket: " + why.message()));
+  settle();
+}
+
 // Of connectionless queue pairs. On InfiniBand nobody hears that the peer has gone: receives stay
 // posted, and what is sent fails when it has stayed without an answer for the retry time. Programs
 // count on that: ibv_srq_pingpong's ends post more than the other waits for, and would take a

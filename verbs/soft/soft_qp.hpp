@@ -11,6 +11,7 @@
 #include "iwarp/rdmap/stream_state.hpp"
 #include "iwarp/rdmap/transmitter.hpp"
 #include "iwarp/verbs/provider.hpp"
+#include "soft/blamed_read.hpp"
 #include "soft/diagnose.hpp"
 #include "soft/handoff_lock.hpp"
 #include "soft/host.hpp"
@@ -131,6 +132,8 @@ class SoftQp final : public provider::Qp,
   [[nodiscard]] bool reads() const { return !input_ended_.load() && !awaits_receive(); }
   /// Whether nothing comes in any more.
   [[nodiscard]] bool input_ended() const { return input_ended_.load(); }
+  /// The system refuses to say when its socket is ready: the connection is lost.
+  void cannot_be_watched(const std::error_code& why);
   /// Whether a message has come that awaits a receive; nothing behind it is read.
   [[nodiscard]] bool awaits_receive() const { return awaits_receive_.load(); }
   /// Whether the socket took less than it was offered.
@@ -169,6 +172,7 @@ class SoftQp final : public provider::Qp,
     return phase == StartUp::kUnderWay || phase == StartUp::kUntold;
   }
   void enter_rdma_mode(RdmaMode mode);
+  std::error_code attach_to_queues();
   bool fail_startup(Diagnosis why);
   bool abort_startup();
   bool tell(const ConnectionEvent& event);
@@ -231,7 +235,6 @@ class SoftQp final : public provider::Qp,
   void on_peer_terminate(const rdmap::Terminate& message);
   void on_first_fpdu();
   [[nodiscard]] std::optional<std::uint32_t> named_request(const rdmap::Terminate& message) const;
-  void blame_read(std::uint32_t index, Status status);
   void stop_reading();
   void end_of_input(bool inside_fpdu);
   void lose_input(const std::error_code& error);
@@ -329,8 +332,7 @@ class SoftQp final : public provider::Qp,
   std::atomic<Clock::rep> gone_deadline_{0};  // while peer_gone_
   std::atomic<Clock::rep> half_fpdu_since_{0};
   std::atomic<Clock::rep> receive_deadline_{0};  // while awaits_receive_
-  std::atomic<std::uint32_t> failed_read_{0};    // index + 1 of the Read that ended the stream
-  std::atomic<Status> failed_read_status_{Status::kRemoteAccessError};
+  BlamedRead blamed_read_;
   bool failing_ = false;  // a request has failed, and nothing behind it succeeds; under tx_
   std::optional<BadRequest> bad_request_;  // cannot be sent or performed; under tx_
   bool copies_all_ = false;  // the stream could not read what it was offered; under tx_

@@ -32,9 +32,10 @@ std::uint32_t ReadinessSet::bits(Interest interest) const {
          (repeat_ == Repeat::kOnce ? static_cast<std::uint32_t>(EPOLLONESHOT) : 0U);
 }
 
-bool ReadinessSet::add(int descriptor, std::uint64_t token, Interest interest) {
+std::error_code ReadinessSet::add(int descriptor, std::uint64_t token, Interest interest) {
   epoll_event event{bits(interest), {.u64 = token}};
-  return ::epoll_ctl(descriptor_, EPOLL_CTL_ADD, descriptor, &event) == 0;
+  if (::epoll_ctl(descriptor_, EPOLL_CTL_ADD, descriptor, &event) == 0) return {};
+  return {errno, std::system_category()};
 }
 
 void ReadinessSet::modify(int descriptor, std::uint64_t token, Interest interest) {

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <system_error>
 
 namespace iwarp::tcp_offload {
 
@@ -35,8 +36,8 @@ class ReadinessSet {
 
   /// Readable while one of its descriptors is ready; stays this object's.
   [[nodiscard]] int descriptor() const { return descriptor_; }
-  /// False if the system refuses (descriptor or memory limits).
-  bool add(int descriptor, std::uint64_t token, Interest interest);
+  /// Errors: the system's, such as ENOSPC (epoll's limit of descriptors for a user) and ENOMEM.
+  [[nodiscard]] std::error_code add(int descriptor, std::uint64_t token, Interest interest);
   /// With Repeat::kOnce also arms the descriptor again.
   void modify(int descriptor, std::uint64_t token, Interest interest);
   /// Takes a descriptor out, before it is closed.

@@ -78,7 +78,8 @@ class IWARP_API Cq {
   virtual std::size_t poll(std::span<Completion> into) = 0;
   /// The next matching completion raises one event.
   virtual void arm(Arm what) = 0;
-  /// Blocks until a completion is there or the time is over; the caller drives the sockets.
+  /// Blocks until a completion is there, none can come any more, or the time is over; the caller
+  /// drives the sockets.
   virtual bool wait(std::chrono::milliseconds timeout) = 0;
   /// Readable exactly while an event is there that acknowledge_event() has not taken.
   [[nodiscard]] virtual int event_descriptor() = 0;
@@ -88,7 +89,8 @@ class IWARP_API Cq {
   [[nodiscard]] virtual std::uint32_t capacity() const = 0;
   /// Its number on the device.
   [[nodiscard]] virtual std::uint32_t number() const = 0;
-  /// Changes the capacity. Errors: EINVAL, also if more completions are waiting than would fit.
+  /// Changes the capacity. Errors: EINVAL, also if more completions are waiting than would fit, or
+  /// after an overrun.
   virtual Outcome<void> resize(std::uint32_t /*depth*/) {
     return fail(std::errc::not_supported, "completion queue: this device cannot resize it");
   }

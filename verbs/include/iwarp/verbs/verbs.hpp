@@ -144,7 +144,8 @@ class IWARP_API CompletionQueue {
   /// Takes completions, up to `into.size()`; returns how many. A poll that finds less than asked
   /// also drives the sockets of the queue's QPs, so that a polling thread needs no other thread.
   std::size_t poll(std::span<Completion> into) { return core_->poll(into); }
-  /// One completion, waiting up to `timeout`; the calling thread drives the sockets meanwhile.
+  /// One completion, waiting up to `timeout`; the calling thread drives the sockets meanwhile. None
+  /// at once if the queue is empty and has overrun: nothing comes any more.
   std::optional<Completion> wait(std::chrono::milliseconds timeout);
   /// For event loops, which sleep themselves in the place of wait(): readable, between begin_wait()
   /// and end_wait(), as soon as poll() may find or move something. Not to be read or written.
@@ -165,7 +166,8 @@ class IWARP_API CompletionQueue {
   bool take_event() { return core_->take_event(); }
   /// The completions it holds before it overruns, see AsyncEvent.
   [[nodiscard]] std::uint32_t capacity() const { return core_->capacity(); }
-  /// Changes the capacity. Errors: EINVAL, also if more completions wait than would fit.
+  /// Changes the capacity. Errors: EINVAL, also if more completions wait than would fit, or if the
+  /// queue has overrun, which is for ever.
   Outcome<void> resize(std::uint32_t depth) { return core_->resize(depth); }
   /// Its number on the device, as in AsyncEvent.
   [[nodiscard]] std::uint32_t number() const { return core_->number(); }
