@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 
-#include "iwarp/tcp_offload/quiet_thread.hpp"
+#include "soft/device_thread.hpp"
 #include "soft/socket_token.hpp"
 #include "soft/soft_cq.hpp"
 #include "soft/soft_qp.hpp"
@@ -36,7 +36,7 @@ Engine::~Engine() {
 }
 
 void Engine::start() {
-  std::call_once(started_, [this] { thread_ = tcp_offload::quiet_thread([this] { run(); }); });
+  std::call_once(started_, [this] { thread_ = device_thread([this] { run(); }); });
 }
 
 std::error_code Engine::add(SoftQp& qp) {

@@ -4,6 +4,7 @@
 
 #include "iwarp/base/deadline.hpp"
 #include "iwarp/tcp_offload/quiet_thread.hpp"
+#include "soft/device_thread.hpp"
 
 namespace iwarp::verbs::soft {
 namespace {
@@ -43,7 +44,7 @@ bool Runtime::on_own_thread() const {
 
 tcp_offload::Device& Runtime::device() {
   std::call_once(started_, [this] {
-    executor_ = tcp_offload::quiet_thread([this] {
+    executor_ = device_thread([this] {
       context_.run();
       ran_out_.set_value();
     });

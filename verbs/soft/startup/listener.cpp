@@ -66,13 +66,20 @@ void ListenerCore::on_request(ResponderSession& session) {
   const auto self = shared_from_this();  // the handler may destroy the listener
   auto incoming = make_incoming(device_, forget(session), as_responder_);
   accept_next();
-  handler_(std::move(incoming));
+  // Without a handler it is rejected.
+  if (gate_.enter()) {
+    handler_(std::move(incoming));
+    gate_.leave();
+  }
 }
 
 void ListenerCore::on_no_request(ResponderSession& session) {
   const auto self = shared_from_this();  // the handler may destroy the listener
   const auto over = forget(session);
-  if (options_.on_no_request) options_.on_no_request(session.failure());
+  if (options_.on_no_request && gate_.enter()) {
+    options_.on_no_request(session.failure());
+    gate_.leave();
+  }
   accept_next();
 }
 

@@ -8,6 +8,7 @@
 
 #include "iwarp/tcp_offload/device.hpp"
 #include "iwarp/verbs/provider.hpp"
+#include "soft/startup/handler_gate.hpp"
 #include "soft/startup/responder_session.hpp"
 #include "soft/startup/startup.hpp"
 
@@ -27,7 +28,11 @@ class ListenerCore final : public RequestSink, public std::enable_shared_from_th
   /// True if start() has not run and will have no effect: then this still is the caller's, on any
   /// thread, and is to be closed by it.
   [[nodiscard]] bool take_back() { return !taken_.exchange(true); }
-  /// Stops listening and closes the connections without a Request. Nothing is called afterwards.
+  /// No call of the program's handlers begins from now on; any thread.
+  void stop_calling() { gate_.close(); }
+  /// After that, until none is under way; not on the executor.
+  void await_last_call() const { gate_.await_last(); }
+  /// Stops listening and closes the connections without a Request.
   void close();
   /// Whether the calling thread is the executor's, as far as it has been seen; any thread.
   [[nodiscard]] bool is_executor() const { return executor_ == std::this_thread::get_id(); }
@@ -46,6 +51,7 @@ class ListenerCore final : public RequestSink, public std::enable_shared_from_th
   const provider::ListenOptions options_;
   const provider::IncomingHandler handler_;
   const AsResponder as_responder_;
+  HandlerGate gate_;
   std::atomic<bool> taken_{false};  // by the executor, or back
   std::atomic<std::thread::id> executor_{};
   Accepting accepting_ = Accepting::kIdle;

@@ -3,6 +3,7 @@
 #include <future>
 #include <utility>
 
+#include "soft/device_thread.hpp"
 #include "soft/startup/connect_session.hpp"
 #include "soft/startup/error.hpp"
 #include "soft/startup/listener.hpp"
@@ -12,7 +13,8 @@
 namespace iwarp::verbs::soft {
 namespace {
 
-/// How long the destruction of a listener waits for the executor.
+/// How long the destruction of a listener waits for the executor to close the socket. Something
+/// else's handler may keep it from that, and may need the caller for its end.
 constexpr std::chrono::seconds kCloseWait{1};
 
 class SoftListener final : public provider::Listener {
@@ -26,22 +28,25 @@ class SoftListener final : public provider::Listener {
 
  private:
   const std::shared_ptr<tcp_offload::Device> device_;
-  std::shared_ptr<ListenerCore> core_;
+  const std::shared_ptr<ListenerCore> core_;
   const Endpoint endpoint_;
 };
 
 SoftListener::~SoftListener() {
+  core_->stop_calling();
   if (core_->take_back() || core_->is_executor()) {
     core_->close();
     return;
   }
   std::promise<void> closed;
   const auto done = closed.get_future();
-  device_->post([core = std::move(core_), promise = std::move(closed)]() mutable {
+  device_->post([core = core_, promise = std::move(closed)]() mutable {
     core->close();
     core.reset();
     promise.set_value();
   });
+  // Two handlers may each destroy the other's listener.
+  if (!on_device_thread) core_->await_last_call();
   done.wait_for(kCloseWait);
 }
 

@@ -131,9 +131,11 @@ using AsResponder =
 /// was asked for.
 ///
 /// The listener's destruction, on any thread, closes the listening socket and the connections that
-/// have not brought a whole request. On another thread than the executor's it waits for that, for a
-/// second at most: normally when it returns the port is free, and the handler is neither running
-/// nor called again. So it must not be destroyed under a lock that the handler takes.
+/// have not brought a whole request; no call of its handlers begins any more, and a request that
+/// would have been the next is rejected. On a thread that is no device's own it returns when a call
+/// that is running has returned, however long that takes: so it must not be destroyed under a lock
+/// that a handler takes. On another thread than the executor's it also waits for the socket's end,
+/// for a second at most: the port is free then unless something else kept the executor busy.
 Outcome<std::shared_ptr<provider::Listener>> start_listen(
     std::shared_ptr<tcp_offload::Device> device, const Endpoint& at,
     const provider::ListenOptions& options, provider::IncomingHandler handler,

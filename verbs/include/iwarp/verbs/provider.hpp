@@ -197,7 +197,9 @@ class IWARP_API IncomingConnection {
 /// Gets each connection that a Listener has a valid Request of; called like a ConnectionHandler.
 using IncomingHandler = std::function<void(std::unique_ptr<IncomingConnection>)>;
 
-/// Takes connections at an address, until it is destroyed.
+/// Takes connections at an address, until it is destroyed. No call of its handlers begins after
+/// that; one that is running is waited for on a thread that is no device's, and else runs to its
+/// end.
 class IWARP_API Listener {
  public:
   virtual ~Listener() = default;

@@ -390,7 +390,12 @@ class IWARP_API RequestWait {
 /// answers by start_accept(), reject() or start_reject_and_keep(), or passes the request on.
 using IncomingHandler = std::function<void(ConnectionRequest)>;
 
-/// Takes connections at an address.
+/// Takes connections at an address, until it is destroyed: from then on its handlers are not called
+/// any more. On a thread of the program's the destruction waits for a call that is running, however
+/// long it takes, so that it must not hold a lock that a handler takes; on a device's, as inside a
+/// handler, that call runs to its end. Unless a handler of something else keeps the device's thread
+/// busy for more than a second, the port is free afterwards. Requests that nobody has answered can
+/// be answered still.
 class IWARP_API Listener {
  public:
   /// Where it listens; port 0 was replaced by the one that the system chose.
