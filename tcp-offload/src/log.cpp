@@ -3,47 +3,96 @@
 #include <spdlog/logger.h>
 #include <spdlog/sinks/stdout_color_sinks.h>
 
+#include <atomic>
 #include <mutex>
 #include <utility>
+
+#include "iwarp/tcp_offload/process.hpp"
 
 namespace iwarp::tcp_offload {
 namespace {
 
+using Logger = std::shared_ptr<spdlog::logger>;
+
+// Where the lines of one process go.
 struct Current {
   std::mutex mutex;
-  std::shared_ptr<spdlog::logger> logger;
+  Logger logger;               // null: to standard error
+  std::atomic<int> inside{0};  // threads that may hold the mutex, or a lock of the logger's
+  Origin origin;
+  Current* parents = nullptr;
 };
+
+template <typename Sink>
+Logger to_standard_error() {
+  return std::make_shared<spdlog::logger>("iwarp", std::make_shared<Sink>());
+}
+
+// A forked child goes on with its parent's logger, unless another thread of the parent was inside:
+// its locks would never come free. Then its lines go to standard error, without the locks that
+// spdlog has for that.
+Current* for_child_of(Current& parent) {
+  auto made = std::make_unique<Current>();
+  made->parents = &parent;
+  made->logger = parent.inside.load() == 0
+                     ? parent.logger
+                     : to_standard_error<spdlog::sinks::stderr_color_sink_st>();
+  return made.release();
+}
 
 // Never destroyed, unlike spdlog's registry: threads may outlive what is.
 Current& current() {
-  static auto& only = *new Current;
-  return only;
+  static std::atomic<Current*> only{new Current};
+  Current* now = only.load();
+  while (now->origin.inherited()) {
+    std::unique_ptr<Current> made(for_child_of(*now));
+    if (only.compare_exchange_strong(now, made.get())) now = made.release();
+  }
+  return *now;
 }
+
+/// A thread's use of the logger.
+class Use {
+ public:
+  Use() : now_(current()) { now_.inside.fetch_add(1); }
+  Use(const Use&) = delete;
+  Use& operator=(const Use&) = delete;
+  ~Use() { now_.inside.fetch_sub(1); }
+
+  [[nodiscard]] Logger logger() const {
+    const std::lock_guard lock(now_.mutex);
+    if (!now_.logger) now_.logger = to_standard_error<spdlog::sinks::stderr_color_sink_mt>();
+    return now_.logger;
+  }
+  /// Returns the one before.
+  [[nodiscard]] Logger exchange(Logger logger) const {
+    const std::lock_guard lock(now_.mutex);
+    return std::exchange(now_.logger, std::move(logger));
+  }
+
+ private:
+  Current& now_;
+};
 
 spdlog::level::level_enum level_of(LogLevel level) {
   return level == LogLevel::kWarn ? spdlog::level::warn : spdlog::level::debug;
 }
 
-std::shared_ptr<spdlog::logger> logger() {
-  Current& now = current();
-  const std::lock_guard lock(now.mutex);
-  if (!now.logger) {
-    auto sink = std::make_shared<spdlog::sinks::stderr_color_sink_mt>();
-    now.logger = std::make_shared<spdlog::logger>("iwarp", std::move(sink));
-  }
-  return now.logger;
-}
-
 }  // namespace
 
-void set_logger(std::shared_ptr<spdlog::logger> logger) {
-  Current& now = current();
-  const std::lock_guard lock(now.mutex);
-  now.logger.swap(logger);
+void set_logger(Logger logger) {
+  const Use use;
+  const Logger before = use.exchange(std::move(logger));
 }
 
-void log(LogLevel level, std::string_view line) { logger()->log(level_of(level), "{}", line); }
+void log(LogLevel level, std::string_view line) {
+  const Use use;
+  use.logger()->log(level_of(level), "{}", line);
+}
 
-bool logs(LogLevel level) { return logger()->should_log(level_of(level)); }
+bool logs(LogLevel level) {
+  const Use use;
+  return use.logger()->should_log(level_of(level));
+}
 
 }  // namespace iwarp::tcp_offload

@@ -122,11 +122,12 @@ Outcome<std::shared_ptr<provider::Mr>> register_memory(
   if (!buffer) return failure(buffer.error());
   const auto stag = registry->enable(*buffer);
   if (!stag) return fail(std::errc::not_enough_memory, "memory region: no STag is free");
-  return std::shared_ptr<provider::Mr>(std::make_shared<SoftMr>(registry, pd, *stag));
+  return std::shared_ptr<provider::Mr>(tcp_offload::make_shared_here<SoftMr>(registry, pd, *stag));
 }
 
 Outcome<void> SoftMr::reregister(const std::shared_ptr<SoftPd>& pd, MutableBytes memory,
                                  Access access, std::optional<std::uint64_t> base) {
+  if (origin_.refuses()) return refused();
   const auto buffer = buffer_at(memory, pd->id(), access, base);
   if (!buffer) return failure(buffer.error());
   const auto stag = registry_->replace(stag_, *buffer);

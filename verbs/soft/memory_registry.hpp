@@ -11,6 +11,7 @@
 
 #include "iwarp/ddp/stag_table.hpp"
 #include "iwarp/verbs/provider.hpp"
+#include "soft/inherited.hpp"
 
 namespace iwarp::verbs::soft {
 
@@ -113,7 +114,9 @@ class SoftMr final : public provider::Mr {
 
   [[nodiscard]] Stag lkey() const override { return stag_; }
   [[nodiscard]] Stag rkey() const override { return stag_; }
-  [[nodiscard]] bool has_windows() const override { return registry_->has_windows(stag_); }
+  [[nodiscard]] bool has_windows() const override {
+    return !origin_.inherited() && registry_->has_windows(stag_);
+  }
   /// Registers something else in its place. Errors: those of register_memory(), and EBUSY while a
   /// window is bound to it.
   Outcome<void> reregister(const std::shared_ptr<SoftPd>& pd, MutableBytes memory, Access access,
@@ -123,6 +126,7 @@ class SoftMr final : public provider::Mr {
   std::shared_ptr<MemoryRegistry> registry_;
   std::shared_ptr<SoftPd> pd_;
   std::atomic<Stag> stag_;
+  const Origin origin_;
 };
 
 /// A memory window.

@@ -6,6 +6,7 @@ namespace iwarp::verbs::soft {
 using rdmap::StreamEvent;
 
 void SoftQp::disconnect() {
+  if (origin_.refuses()) return;
   if (connecting()) return abort();
   ending_.store(true);
   explain(graceful_end(EndedBy::kProgram, EndLayer::kNone, "disconnected here"));
@@ -16,6 +17,7 @@ void SoftQp::disconnect() {
 // What has completed still arrives, as after disconnect(), but nothing that is posted leaves any
 // more, beyond the FPDU that has been cut: its completions come at once. What comes in is dropped.
 void SoftQp::close() {
+  if (origin_.refuses()) return;
   if (connecting()) return abort();
   ending_.store(true);
   given_up_.store(true);
@@ -28,6 +30,7 @@ void SoftQp::close() {
 }
 
 void SoftQp::abort() {
+  if (origin_.refuses()) return;
   given_up_.store(true);
   if (flushing_receives()) want_flush_.store(true);  // never taken back: another thread may want it
   if (connecting() && abort_startup()) return;

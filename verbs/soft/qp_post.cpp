@@ -171,6 +171,7 @@ bool SoftQp::may_defer(std::size_t octets) {
 }
 
 Result<void, PostError> SoftQp::post_send(std::span<const SendWr> requests, Posting posting) {
+  if (origin_.refuses()) return refused_post();
   std::errc problem{};
   std::size_t posted = 0;
   std::size_t octets = 0;
@@ -197,6 +198,7 @@ Result<void, PostError> SoftQp::post_send(std::span<const SendWr> requests, Post
 }
 
 Result<void, PostError> SoftQp::post_receive(std::span<const RecvWr> requests) {
+  if (origin_.refuses()) return refused_post();
   if (init_.srq) return failure(PostError{std::errc::invalid_argument, 0});
   std::errc problem{};
   std::size_t posted = 0;

@@ -5,7 +5,11 @@ namespace iwarp::verbs::soft {
 
 using rdmap::StreamState;
 
+// In a forked child, where the locks may be held for ever, a queue pair that was inherited is of no
+// use: that is what it says of itself, whatever state it is in.
+
 QpState SoftQp::state() const {
+  if (origin_.inherited()) return QpState::kError;
   if (connecting()) return QpState::kConnecting;
   switch (stream_state()) {
     case StreamState::kIdle: return QpState::kIdle;
@@ -22,6 +26,7 @@ QpState SoftQp::state() const {
 }
 
 bool SoftQp::drained() const {
+  if (origin_.inherited()) return false;
   const bool over = stream_state() == StreamState::kClosed || closed_here_.load();
   return over && !silent() && send_queue_.head() == send_queue_.tail() && receive_queue_.empty() &&
          receives_over_.load();
@@ -65,11 +70,16 @@ QpCounters SoftQp::counters() const {
 }
 
 std::optional<TerminateInfo> SoftQp::terminate_sent() const {
+  if (origin_.inherited()) return std::nullopt;
   const std::lock_guard lock(state_mutex_);
   return terminate_sent_;
 }
 
 Diagnosis SoftQp::diagnosis() const {
+  if (origin_.inherited()) {
+    return abortive_end(EndedBy::kProgram, EndLayer::kNone,
+                        "this process was forked, and the connection is its parent's");
+  }
   const std::lock_guard lock(state_mutex_);
   return diagnosis_;
 }
@@ -84,6 +94,7 @@ EndOfConnection SoftQp::end_of_connection() const {
 }
 
 std::optional<TerminateInfo> SoftQp::terminate_received() const {
+  if (origin_.inherited()) return std::nullopt;
   const std::lock_guard lock(state_mutex_);
   return terminate_received_;
 }

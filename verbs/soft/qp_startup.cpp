@@ -39,7 +39,7 @@ bool SoftQp::claim_startup() {
 // verbs take an accepted queue pair for one that works. What they post goes out once the peer has
 // sent its first FPDU (RFC 5044 §7.1.2), or is flushed.
 bool SoftQp::begin_startup() {
-  if (!claim_startup()) return false;
+  if (origin_.refuses() || !claim_startup()) return false;
   accepted_.store(true);
   return true;
 }
@@ -57,6 +57,7 @@ Outcome<void> SoftQp::adopt(StreamingSocket& socket, const ConnectOptions& optio
 }
 
 Outcome<void> SoftQp::start_up(const StartInitiator& start) {
+  if (origin_.refuses()) return refused();
   if (init_.device == nullptr) return fail(std::errc::operation_not_supported, "no device");
   if (!claim_startup()) {
     return fail(std::errc::already_connected,

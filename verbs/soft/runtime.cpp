@@ -5,6 +5,7 @@
 #include "iwarp/base/deadline.hpp"
 #include "iwarp/tcp_offload/quiet_thread.hpp"
 #include "soft/device_thread.hpp"
+#include "soft/inherited.hpp"
 
 namespace iwarp::verbs::soft {
 namespace {
@@ -20,12 +21,14 @@ Runtime::Runtime()
       registry_(std::make_shared<MemoryRegistry>()) {}
 
 std::shared_ptr<Runtime> Runtime::make() {
-  return {new Runtime, [](Runtime* runtime) {
-            if (!runtime->on_own_thread()) {
-              delete runtime;
-              return;
-            }
-            tcp_offload::quiet_thread([runtime] { delete runtime; }).detach();
+  return {new Runtime, [origin = Origin()](Runtime* last) {
+            std::unique_ptr<Runtime> runtime(last);
+            // Its threads are not here, and its sets of sockets are those that they wait at.
+            if (origin.inherited()) return tcp_offload::leave_to_parent(std::move(runtime));
+            if (!runtime->on_own_thread()) return;
+            tcp_offload::quiet_thread([runtime = std::move(runtime)]() mutable {
+              runtime.reset();
+            }).detach();
           }};
 }
 

@@ -21,6 +21,7 @@ std::errc SoftSrq::check(const RecvWr& request) const {
 }
 
 Result<void, PostError> SoftSrq::post_receive(std::span<const RecvWr> requests) {
+  if (origin_.refuses()) return refused_post();
   const std::lock_guard lock(lock_);
   for (std::size_t i = 0; i < requests.size(); ++i) {
     const RecvWr& request = requests[i];
@@ -49,6 +50,7 @@ void SoftSrq::replace_oldest() {
 }
 
 Outcome<void> SoftSrq::arm_limit(std::uint32_t limit) {
+  if (origin_.refuses()) return refused();
   if (limit > options_.max_wr) {
     return fail(std::errc::invalid_argument, "shared receive queue " + std::to_string(number_) +
                                                  ": a limit of " + std::to_string(limit) +

@@ -10,6 +10,7 @@
 #include "iwarp/rdmap/receiver.hpp"
 #include "iwarp/verbs/provider.hpp"
 #include "soft/host.hpp"
+#include "soft/inherited.hpp"
 #include "soft/memory_registry.hpp"
 #include "soft/spin_lock.hpp"
 
@@ -32,6 +33,8 @@ class SoftSrq final : public provider::Srq {
   Outcome<void> arm_limit(std::uint32_t limit) override;
   [[nodiscard]] std::uint32_t number() const override { return number_; }
   [[nodiscard]] const std::shared_ptr<SoftPd>& pd() const { return pd_; }
+  /// Whether it is of the process that this one was forked from.
+  [[nodiscard]] bool inherited() const { return origin_.inherited(); }
 
  private:
   friend class SharedReceives;
@@ -54,6 +57,7 @@ class SoftSrq final : public provider::Srq {
   const std::shared_ptr<SoftPd> pd_;
   const provider::SrqOptions options_;
   const std::uint32_t number_;
+  const Origin origin_;
 
   SpinLock lock_;
   std::vector<Entry> entries_;

@@ -38,6 +38,7 @@ SoftCq::SoftCq(std::shared_ptr<Host> host, std::uint32_t depth, std::uint32_t nu
     : host_(std::move(host)), number_(number), ring_(depth) {}
 
 std::uint32_t SoftCq::capacity() const {
+  if (origin_.inherited()) return 0;
   const std::lock_guard lock(ring_lock_);
   return static_cast<std::uint32_t>(ring_.size());
 }
@@ -48,6 +49,7 @@ Outcome<void> SoftCq::resize(std::uint32_t depth) {
                                                  ": cannot be resized to " + std::to_string(depth) +
                                                  ": " + why);
   };
+  if (origin_.refuses()) return refused();
   if (depth == 0 || depth > kMaxDepth) return refuse("it is not a depth of this device");
   if (overrun_.load()) return refuse("it has overrun, and takes nothing any more");
   std::vector<Completion> ring(depth);
@@ -128,6 +130,7 @@ std::size_t SoftCq::pop(std::span<Completion> into) {
 }
 
 std::size_t SoftCq::poll(std::span<Completion> into) {
+  if (origin_.refuses()) return 0;
   std::size_t taken = pop(into);
   if (taken == into.size()) {
     // One that sleeps may have been woken for what is left, and have found it taken in hand.
@@ -180,6 +183,7 @@ void SoftCq::drive_all_ready() {
 }
 
 bool SoftCq::wait(std::chrono::milliseconds timeout) {
+  if (origin_.refuses()) return false;
   if (!empty()) return true;
   const auto deadline = host_->now() + timeout;
   const StayAwake awake(*this);
@@ -199,6 +203,7 @@ bool SoftCq::wait(std::chrono::milliseconds timeout) {
 }
 
 bool SoftCq::begin_wait() {
+  if (origin_.refuses()) return false;
   sockets();  // made before waiters_ says that somebody may sleep on them
   waiters_.fetch_add(1);
   const StayAwake awake(*this);
@@ -207,6 +212,7 @@ bool SoftCq::begin_wait() {
 }
 
 void SoftCq::end_wait() {
+  if (origin_.inherited()) return;
   clear_wake();
   sign_.fetch_add(1);
   if (waiters_.fetch_sub(1) == 1) host_->waiter_left();
@@ -220,6 +226,7 @@ void SoftCq::flush() {
 }
 
 void SoftCq::arm(provider::Arm what) {
+  if (origin_.refuses()) return;
   const Armed wanted = what == provider::Arm::kAny ? Armed::kAny : Armed::kSolicited;
   events();
   {
@@ -231,8 +238,10 @@ void SoftCq::arm(provider::Arm what) {
 }
 
 void SoftCq::raise_event() { events().raise(); }
-int SoftCq::event_descriptor() { return events().descriptor(); }
-bool SoftCq::take_event() { return events().take(); }
+
+int SoftCq::event_descriptor() { return origin_.refuses() ? -1 : events().descriptor(); }
+int SoftCq::wait_descriptor() { return origin_.refuses() ? -1 : sockets().descriptor(); }
+bool SoftCq::take_event() { return !origin_.refuses() && events().take(); }
 
 tcp_offload::EventCount& SoftCq::events() {
   if (auto* made = events_.load()) return *made;

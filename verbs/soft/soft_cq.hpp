@@ -8,6 +8,7 @@
 #include "iwarp/tcp_offload/readiness.hpp"
 #include "iwarp/verbs/provider.hpp"
 #include "soft/host.hpp"
+#include "soft/inherited.hpp"
 #include "soft/spin_lock.hpp"
 
 namespace iwarp::verbs::soft {
@@ -30,7 +31,7 @@ class SoftCq final : public provider::Cq {
   [[nodiscard]] std::uint32_t capacity() const override;
   Outcome<void> resize(std::uint32_t depth) override;
   [[nodiscard]] std::uint32_t number() const override { return number_; }
-  [[nodiscard]] int wait_descriptor() override { return sockets().descriptor(); }
+  [[nodiscard]] int wait_descriptor() override;
   bool begin_wait() override;
   void end_wait() override;
 
@@ -49,6 +50,9 @@ class SoftCq final : public provider::Cq {
   void forget_descriptor(int descriptor);
   /// Those who wait need not look at the socket of a queue pair that does not read, until it does.
   void set_reading(const SoftQp& qp, bool reads);
+
+  /// Whether it is of the process that this one was forked from.
+  [[nodiscard]] bool inherited() const { return origin_.inherited(); }
 
   // For the engine.
   [[nodiscard]] std::uint32_t lease_sign() const { return sign_.load(); }
@@ -78,6 +82,7 @@ class SoftCq final : public provider::Cq {
 
   std::shared_ptr<Host> host_;
   const std::uint32_t number_;
+  const Origin origin_;
 
   mutable SpinLock ring_lock_;
   std::vector<Completion> ring_;  // as long as the queue is deep

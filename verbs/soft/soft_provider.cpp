@@ -2,6 +2,7 @@
 
 #include "iwarp/mpa/enhanced_data.hpp"
 #include "iwarp/mpa/startup_frame.hpp"
+#include "soft/inherited.hpp"
 #include "soft/runtime.hpp"
 #include "soft/soft_qp.hpp"
 #include "soft/startup/adopt.hpp"
@@ -69,10 +70,16 @@ class SoftRequestWait final : public provider::RequestWait {
  public:
   SoftRequestWait(std::shared_ptr<Runtime> runtime, std::unique_ptr<Startup> startup)
       : runtime_(std::move(runtime)), startup_(std::move(startup)) {}
+  ~SoftRequestWait() override {
+    if (origin_.inherited()) tcp_offload::leave_to_parent(std::move(startup_));
+  }
+  SoftRequestWait(const SoftRequestWait&) = delete;
+  SoftRequestWait& operator=(const SoftRequestWait&) = delete;
 
  private:
   const std::shared_ptr<Runtime> runtime_;  // outlives the start-up
-  const std::unique_ptr<Startup> startup_;
+  std::unique_ptr<Startup> startup_;
+  const Origin origin_;
 };
 
 class SoftProvider final : public provider::Provider {
@@ -83,6 +90,7 @@ class SoftProvider final : public provider::Provider {
   [[nodiscard]] const DeviceAttributes& attributes() const override { return attributes_; }
 
   Outcome<std::shared_ptr<provider::Pd>> alloc_pd() override {
+    if (origin_.refuses()) return refused();
     return std::shared_ptr<provider::Pd>(
         std::make_shared<SoftPd>(ddp::ProtectionDomainId{next_pd_.fetch_add(1)}));
   }
@@ -90,6 +98,7 @@ class SoftProvider final : public provider::Provider {
   Outcome<std::shared_ptr<provider::Mr>> register_memory(const std::shared_ptr<provider::Pd>& pd,
                                                          MutableBytes memory,
                                                          Access access) override {
+    if (origin_.refuses()) return refused();
     const auto own = std::dynamic_pointer_cast<SoftPd>(pd);
     if (!own) return fail(std::errc::invalid_argument, "memory region: a foreign PD");
     return soft::register_memory(runtime_->registry(), own, memory, access);
@@ -98,6 +107,7 @@ class SoftProvider final : public provider::Provider {
   Outcome<std::shared_ptr<provider::Mr>> register_memory_at(const std::shared_ptr<provider::Pd>& pd,
                                                             MutableBytes memory, std::uint64_t base,
                                                             Access access) override {
+    if (origin_.refuses()) return refused();
     const auto own = std::dynamic_pointer_cast<SoftPd>(pd);
     if (!own) return fail(std::errc::invalid_argument, "memory region: a foreign PD");
     return soft::register_memory(runtime_->registry(), own, memory, access, base);
@@ -116,44 +126,49 @@ class SoftProvider final : public provider::Provider {
 
   Outcome<std::shared_ptr<provider::Mw>> alloc_window(const std::shared_ptr<provider::Pd>& pd,
                                                       WindowType type) override {
+    if (origin_.refuses()) return refused();
     const auto own = std::dynamic_pointer_cast<SoftPd>(pd);
     if (!own) return fail(std::errc::invalid_argument, "memory window: a foreign PD");
     const Reserved kind = type == WindowType::k1 ? Reserved::kWindow1 : Reserved::kWindow2;
     const auto stag = runtime_->registry()->reserve(kind, own->id());
     if (!stag) return fail(std::errc::not_enough_memory, "memory window: no STag is free");
     return std::shared_ptr<provider::Mw>(
-        std::make_shared<SoftMw>(runtime_->registry(), own, type, *stag));
+        tcp_offload::make_shared_here<SoftMw>(runtime_->registry(), own, type, *stag));
   }
 
   Outcome<std::shared_ptr<provider::FastMr>> alloc_fast_region(
       const std::shared_ptr<provider::Pd>& pd) override {
+    if (origin_.refuses()) return refused();
     const auto own = std::dynamic_pointer_cast<SoftPd>(pd);
     if (!own) return fail(std::errc::invalid_argument, "fast region: a foreign PD");
     const auto stag = runtime_->registry()->reserve(Reserved::kFastRegion, own->id());
     if (!stag) return fail(std::errc::not_enough_memory, "fast region: no STag is free");
     return std::shared_ptr<provider::FastMr>(
-        std::make_shared<SoftFastMr>(runtime_->registry(), own, *stag));
+        tcp_offload::make_shared_here<SoftFastMr>(runtime_->registry(), own, *stag));
   }
 
   Outcome<std::shared_ptr<provider::Srq>> create_srq(const std::shared_ptr<provider::Pd>& pd,
                                                      const provider::SrqOptions& options) override {
+    if (origin_.refuses()) return refused();
     const auto own = std::dynamic_pointer_cast<SoftPd>(pd);
     if (!own) return fail(std::errc::invalid_argument, "shared receive queue: a foreign PD");
     auto text = over("shared receive queue: max_wr", options.max_wr, kMaxQpWr);
     if (!text) text = over("shared receive queue: max_sge", options.max_sge, kMaxSges);
     if (text) return fail(std::errc::invalid_argument, std::move(*text));
     return std::shared_ptr<provider::Srq>(
-        std::make_shared<SoftSrq>(runtime_, own, options, next_srq_.fetch_add(1)));
+        tcp_offload::make_shared_here<SoftSrq>(runtime_, own, options, next_srq_.fetch_add(1)));
   }
 
   Outcome<std::shared_ptr<provider::Cq>> create_cq(std::uint32_t depth) override {
+    if (origin_.refuses()) return refused();
     if (!is_depth(depth)) return wrong_depth(depth);
     return std::shared_ptr<provider::Cq>(
-        std::make_shared<SoftCq>(runtime_, depth, next_cq_.fetch_add(1)));
+        tcp_offload::make_shared_here<SoftCq>(runtime_, depth, next_cq_.fetch_add(1)));
   }
 
   Outcome<std::shared_ptr<provider::Qp>> create_qp(const std::shared_ptr<provider::Pd>& pd,
                                                    provider::QpInit init) override {
+    if (origin_.refuses()) return refused();
     SoftQp::Init own;
     own.pd = std::dynamic_pointer_cast<SoftPd>(pd);
     own.send_cq = std::dynamic_pointer_cast<SoftCq>(init.send_cq);
@@ -165,6 +180,9 @@ class SoftProvider final : public provider::Provider {
     if (init.srq && (!own.srq || own.srq->pd() != own.pd)) {
       return fail(std::errc::invalid_argument,
                   "queue pair: its shared receive queue is foreign or of another PD");
+    }
+    if (own.send_cq->inherited() || own.recv_cq->inherited() || (own.srq && own.srq->inherited())) {
+      return refused();
     }
     if (auto text = beyond_limits(init.capacity)) {
       return fail(std::errc::invalid_argument, std::move(*text));
@@ -191,12 +209,13 @@ class SoftProvider final : public provider::Provider {
     own.receive_wait = init.receive_wait;
     own.timeouts.linger = init.linger;
     own.source_buffers = init.source_buffers;
-    return std::shared_ptr<provider::Qp>(std::make_shared<SoftQp>(std::move(own)));
+    return std::shared_ptr<provider::Qp>(tcp_offload::make_shared_here<SoftQp>(std::move(own)));
   }
 
   Outcome<std::shared_ptr<provider::Listener>> listen(const Endpoint& at,
                                                       const provider::ListenOptions& options,
                                                       provider::IncomingHandler handler) override {
+    if (origin_.refuses()) return refused();
     const std::shared_ptr<tcp_offload::Device> device(runtime_, &runtime_->device());
     return start_listen(device, at, options, std::move(handler), responder_of);
   }
@@ -204,6 +223,7 @@ class SoftProvider final : public provider::Provider {
   Outcome<std::unique_ptr<provider::RequestWait>> await_request(
       StreamingSocket& socket, const provider::AwaitOptions& options,
       provider::AwaitHandler handler) override {
+    if (origin_.refuses()) return refused();
     const std::shared_ptr<tcp_offload::Device> device(runtime_, &runtime_->device());
     auto started = adopt_as_responder(device, socket, options, std::move(handler), responder_of);
     if (!started) return failure(started.error());
@@ -212,17 +232,21 @@ class SoftProvider final : public provider::Provider {
   }
 
   void on_async_event(provider::AsyncHandler handler) override {
-    runtime_->on_async_event(std::move(handler));
+    if (!origin_.refuses()) runtime_->on_async_event(std::move(handler));
   }
 
   std::optional<AsyncEvent> wait_async_event(std::chrono::milliseconds timeout) override {
+    if (origin_.refuses()) return std::nullopt;
     return runtime_->wait_async_event(timeout);
   }
 
-  void finish() override { runtime_->finish(); }
+  void finish() override {
+    if (!origin_.inherited()) runtime_->finish();
+  }
 
  private:
   std::shared_ptr<Runtime> runtime_;
+  const Origin origin_;
   DeviceAttributes attributes_;
   std::atomic<std::uint32_t> next_pd_{1}, next_cq_{1}, next_srq_{1}, next_qp_{2};
 };

@@ -15,6 +15,7 @@
 #include "soft/diagnose.hpp"
 #include "soft/handoff_lock.hpp"
 #include "soft/host.hpp"
+#include "soft/inherited.hpp"
 #include "soft/memory_registry.hpp"
 #include "soft/receive_queue.hpp"
 #include "soft/scratch.hpp"
@@ -292,6 +293,7 @@ class SoftQp final : public provider::Qp,
 
   Init init_;
   const ddp::StreamId stream_;
+  const Origin origin_;
   rdmap::SendQueue send_queue_;
   ReceiveQueue receive_queue_;
   SharedReceives shared_receives_;           // in place of receive_queue_, if there is an SRQ

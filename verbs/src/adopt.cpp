@@ -35,6 +35,9 @@ class Promised {
 }  // namespace
 
 Outcome<ConnectionInfo> QueuePair::adopt(StreamingSocket& socket, const ConnectOptions& options) {
+  if (events_->refuses()) {
+    return fail(std::errc::no_such_device, "the queue pair was inherited by fork");
+  }
   events_->want_socket(true);
   if (auto started = core_->adopt(socket, options); !started) {
     events_->want_socket(false);

@@ -5,6 +5,7 @@
 #include <optional>
 #include <utility>
 
+#include "iwarp/tcp_offload/process.hpp"
 #include "iwarp/verbs/verbs.hpp"
 #include "patient_wait.hpp"
 
@@ -13,6 +14,9 @@ namespace iwarp::verbs {
 /// Keeps what happened to a queue pair's connection for the blocking calls.
 class QueuePair::EventBox {
  public:
+  /// Whether the box, and the queue pair, are those of the process that this one was forked from.
+  [[nodiscard]] bool refuses() const { return origin_.refuses(); }
+
   /// Takes the event's socket if a blocking call waits for it.
   void add(ConnectionEvent& event) {
     {
@@ -51,6 +55,7 @@ class QueuePair::EventBox {
   }
 
   bool wait_ended(std::chrono::milliseconds timeout) {
+    if (refuses()) return false;
     std::unique_lock lock(mutex_);
     return wait(lock, timeout, [this] { return ended_.has_value(); });
   }
@@ -63,6 +68,7 @@ class QueuePair::EventBox {
                           [&](auto step) { return changed_.wait_for(lock, step, condition); });
   }
 
+  const tcp_offload::Origin origin_;
   std::mutex mutex_;
   std::condition_variable changed_;
   std::optional<ConnectionEvent> established_, ended_;

@@ -7,6 +7,7 @@
 #include "event_box.hpp"
 #include "grace.hpp"
 #include "iwarp/base/deadline.hpp"
+#include "iwarp/tcp_offload/process.hpp"
 #include "patient_wait.hpp"
 
 namespace iwarp::verbs {
@@ -66,6 +67,7 @@ bool QueuePair::wait_disconnected(std::chrono::milliseconds timeout) {
 }
 
 bool QueuePair::drain(std::chrono::milliseconds timeout) {
+  if (events_->refuses()) return false;
   if (core_->state() != QpState::kError) core_->close();
   if (core_->drained()) return true;
   return wait_patiently(timeout, [this](auto step) {
@@ -101,7 +103,7 @@ Outcome<SharedReceiveQueue> ProtectionDomain::create_srq(const SrqOptions& optio
 
 Outcome<QueuePair> ProtectionDomain::create_qp(const CompletionQueue& send_cq,
                                                const CompletionQueue& recv_cq, QpOptions options) {
-  auto events = std::make_shared<QueuePair::EventBox>();
+  auto events = tcp_offload::make_shared_here<QueuePair::EventBox>();
   auto on_event = [events, user = std::move(options.on_event)](ConnectionEvent event) {
     events->add(event);
     if (user) user(event);
@@ -140,6 +142,7 @@ class Listener::Inbox {
   }
 
   std::unique_ptr<provider::IncomingConnection> next(std::chrono::milliseconds timeout) {
+    if (origin_.refuses()) return nullptr;
     std::unique_lock lock(mutex_);
     const auto any = [this] { return !waiting_.empty(); };
     const bool found =
@@ -151,6 +154,7 @@ class Listener::Inbox {
   }
 
  private:
+  const tcp_offload::Origin origin_;
   std::mutex mutex_;
   std::condition_variable changed_;
   std::deque<std::unique_ptr<provider::IncomingConnection>> waiting_;
@@ -192,11 +196,11 @@ Outcome<Listener> Device::listen(const Endpoint& at, const ListenOptions& option
     handler(ConnectionRequest(std::move(request)));
   });
   if (!core) return failure(core.error());
-  return Listener(std::make_shared<Listener::Inbox>(), std::move(*core));
+  return Listener(tcp_offload::make_shared_here<Listener::Inbox>(), std::move(*core));
 }
 
 Outcome<Listener> Device::listen(const Endpoint& at, const ListenOptions& options) {
-  auto inbox = std::make_shared<Listener::Inbox>();
+  auto inbox = tcp_offload::make_shared_here<Listener::Inbox>();
   auto core = core_->listen(at, options, [inbox](auto request) { inbox->add(std::move(request)); });
   if (!core) return failure(core.error());
   return Listener(std::move(inbox), std::move(*core));

@@ -10,23 +10,12 @@
 namespace iwarp::tcp_offload::capture {
 namespace {
 
-// The writers of this process. Never destroyed: threads may outlive what static destructors end.
 class AllWriters {
  public:
-  static AllWriters& get() {
-    static auto* const all = new AllWriters;
-    return *all;
-  }
-
   void add(const std::shared_ptr<Writer>& writer) {
     const std::lock_guard lock(mutex_);
     std::erase_if(writers_, [](const auto& known) { return known.expired(); });
     writers_.push_back(writer);
-  }
-
- private:
-  AllWriters() {
-    static_cast<void>(std::atexit([] { get().flush(); }));
   }
 
   void flush() {
@@ -40,6 +29,7 @@ class AllWriters {
     }
   }
 
+ private:
   std::mutex mutex_;
   std::vector<std::weak_ptr<Writer>> writers_;
 };
@@ -47,13 +37,15 @@ class AllWriters {
 }  // namespace
 
 std::shared_ptr<Writer> Writer::make() {
+  [[maybe_unused]] static const int at_exit =
+      std::atexit([] { of_this_process<AllWriters>().flush(); });
   std::shared_ptr<Writer> writer(new Writer);
-  AllWriters::get().add(writer);
+  of_this_process<AllWriters>().add(writer);
   return writer;
 }
 
 void Writer::flush() {
-  if (::getpid() != process_) return;
+  if (origin_.inherited()) return;
   std::vector<std::shared_ptr<Recorder>> all;
   {
     const std::lock_guard lock(mutex_);

@@ -1,13 +1,13 @@
 #pragma once
 
-#include <unistd.h>
-
 #include <chrono>
 #include <condition_variable>
 #include <memory>
 #include <mutex>
 #include <thread>
 #include <vector>
+
+#include "iwarp/tcp_offload/process.hpp"
 
 namespace iwarp::tcp_offload::capture {
 
@@ -35,7 +35,7 @@ class Writer {
   static constexpr std::chrono::seconds kInterval{1};
   void run();
 
-  const pid_t process_ = ::getpid();
+  const Origin origin_;
   std::mutex mutex_;
   std::condition_variable changed_;
   bool woken_ = false;

@@ -20,6 +20,7 @@ struct KernelAcceptor::State {
 
   asio::io_context& context;
   asio::ip::tcp::acceptor acceptor;
+  ClosedInChildren in_children;  // goes before it
   asio::steady_timer timer;
   const std::chrono::milliseconds pause;
   bool pause_first = false;  // the last accept ran out of something
@@ -119,19 +120,19 @@ void KernelAcceptor::async_accept(ConnectionHandler handler) {
 
 void KernelAcceptor::close() {
   error_code ignored;
+  state_->in_children.release();
   state_->acceptor.close(ignored);
   state_->timer.cancel();
 }
 
 Result<std::unique_ptr<Acceptor>, std::error_code> make_acceptor(asio::io_context& context,
-                                                                 const Endpoint& at,
-                                                                 Descriptor socket,
+                                                                 const Endpoint& at, Socket socket,
                                                                  std::chrono::milliseconds pause) {
   auto state = std::make_shared<KernelAcceptor::State>(context, pause);
   error_code error;
   state->acceptor.assign(at.protocol(), socket.get(), error);
   if (error) return failure(from_asio(error));
-  static_cast<void>(socket.release());
+  state->in_children = socket.hand_over();
   return std::unique_ptr<Acceptor>(std::make_unique<KernelAcceptor>(std::move(state)));
 }
 

@@ -2,8 +2,8 @@
 
 #include <memory>
 
-#include "iwarp/tcp_offload/descriptor.hpp"
 #include "iwarp/tcp_offload/kernel_device.hpp"
+#include "kernel/socket.hpp"
 
 namespace iwarp::tcp_offload::kernel {
 
@@ -26,8 +26,7 @@ class KernelAcceptor final : public Acceptor {
 
 /// Watches a socket that listens already.
 Result<std::unique_ptr<Acceptor>, std::error_code> make_acceptor(boost::asio::io_context& context,
-                                                                 const Endpoint& at,
-                                                                 Descriptor socket,
+                                                                 const Endpoint& at, Socket socket,
                                                                  std::chrono::milliseconds pause);
 
 }  // namespace iwarp::tcp_offload::kernel

@@ -20,6 +20,7 @@ struct State {
 
   asio::io_context& context;
   asio::ip::tcp::socket socket;
+  ClosedInChildren in_children;  // goes before it
   ConnectionHandler handler;
   bool cancelled = false;
   bool alive = true;  // false once the attempt is being destroyed
@@ -43,6 +44,7 @@ class Attempt final : public ConnectAttempt {
  private:
   void close() {
     error_code ignored;
+    state_->in_children.release();
     state_->socket.close(ignored);
   }
 
@@ -57,7 +59,7 @@ std::error_code open_for_connect(State& state, const KernelOptions& options, con
   error_code error;
   state.socket.assign(to.protocol(), socket->get(), error);
   if (error) return from_asio(error);
-  static_cast<void>(socket->release());
+  state.in_children = socket->hand_over();
   return {};
 }
 
@@ -72,8 +74,9 @@ Result<std::unique_ptr<Connection>, std::error_code> take_connection(State& stat
     return failure(std::error_code(ECONNREFUSED, std::system_category()));
   }
   error_code error;
-  Descriptor socket(state.socket.release(error));
+  const int released = state.socket.release(error);
   if (error) return failure(from_asio(error));
+  Socket socket(released, std::move(state.in_children));
   return make_connection(state.context, socket);
 }
 
@@ -83,6 +86,7 @@ void finish(State& state, std::error_code error) {
   if (state.cancelled) error = {ECANCELED, std::system_category()};
   if (error) {
     error_code ignored;
+    state.in_children.release();
     state.socket.close(ignored);
     return handler(error, nullptr);
   }

@@ -13,9 +13,11 @@ namespace asio = boost::asio;
 using boost::system::error_code;
 
 struct KernelConnection::State {
-  explicit State(asio::ip::tcp::socket s) : socket(std::move(s)) {}
+  State(asio::ip::tcp::socket s, ClosedInChildren c)
+      : socket(std::move(s)), in_children(std::move(c)) {}
 
   asio::ip::tcp::socket socket;
+  ClosedInChildren in_children;  // goes before it
   bool alive = true;  // false once the connection is being destroyed: handlers are dropped
 };
 
@@ -32,8 +34,9 @@ auto report(std::shared_ptr<State> state, TransferHandler handler) {
 
 }  // namespace
 
-KernelConnection::KernelConnection(asio::ip::tcp::socket socket, const SocketModes& before)
-    : state_(std::make_shared<State>(std::move(socket))),
+KernelConnection::KernelConnection(asio::ip::tcp::socket socket, ClosedInChildren in_children,
+                                   const SocketModes& before)
+    : state_(std::make_shared<State>(std::move(socket), std::move(in_children))),
       local_(local_endpoint(state_->socket.native_handle())),
       remote_(remote_endpoint(state_->socket.native_handle())),
       before_(before) {}
@@ -65,30 +68,34 @@ void KernelConnection::cancel() {
 
 void KernelConnection::close() {
   error_code ignored;
+  state_->in_children.release();
   state_->socket.close(ignored);
 }
 
 std::unique_ptr<Stream> KernelConnection::hand_over(ConstBytes already_read) {
-  Descriptor socket(leave_reactor());
+  Socket socket = leave_reactor();
   if (!socket) return nullptr;
   return std::make_unique<KernelStream>(std::move(socket), already_read);
 }
 
 int KernelConnection::release_native() {
-  const int socket = leave_reactor();
-  if (socket >= 0) set_modes(socket, before_);
-  return socket;
+  Socket socket = leave_reactor();
+  const int descriptor = socket.get();
+  if (socket) set_modes(descriptor, before_);
+  socket.give_back();
+  return descriptor;
 }
 
-int KernelConnection::leave_reactor() {
-  if (!state_->socket.is_open()) return -1;
+Socket KernelConnection::leave_reactor() {
+  if (!state_->socket.is_open()) return {};
   error_code error;
   const int socket = state_->socket.release(error);
-  return error ? -1 : socket;
+  if (error) return {};
+  return {socket, std::move(state_->in_children)};
 }
 
 Result<std::unique_ptr<Connection>, std::error_code> make_connection(asio::io_context& context,
-                                                                     Descriptor& socket) {
+                                                                     Socket& socket) {
   const auto protocol = connected_protocol(socket.get());
   if (!protocol) return failure(protocol.error());
   const auto before = prepare_connected(socket.get());
@@ -100,9 +107,8 @@ Result<std::unique_ptr<Connection>, std::error_code> make_connection(asio::io_co
     set_modes(socket.get(), *before);
     return failure(from_asio(error));
   }
-  static_cast<void>(socket.release());
   return std::unique_ptr<Connection>(
-      std::make_unique<KernelConnection>(std::move(connected), *before));
+      std::make_unique<KernelConnection>(std::move(connected), socket.hand_over(), *before));
 }
 
 }  // namespace iwarp::tcp_offload::kernel

@@ -3,7 +3,6 @@
 #include <boost/asio/ip/tcp.hpp>
 #include <memory>
 
-#include "iwarp/tcp_offload/descriptor.hpp"
 #include "iwarp/tcp_offload/kernel_device.hpp"
 #include "kernel/socket.hpp"
 
@@ -13,7 +12,8 @@ namespace iwarp::tcp_offload::kernel {
 class KernelConnection final : public Connection {
  public:
   /// `before` is how release_native() leaves the socket.
-  KernelConnection(boost::asio::ip::tcp::socket socket, const SocketModes& before);
+  KernelConnection(boost::asio::ip::tcp::socket socket, ClosedInChildren in_children,
+                   const SocketModes& before);
   ~KernelConnection() override;
 
   void async_read_some(MutableBytes into, TransferHandler handler) override;
@@ -28,7 +28,7 @@ class KernelConnection final : public Connection {
 
  private:
   struct State;
-  int leave_reactor();
+  Socket leave_reactor();
 
   const std::shared_ptr<State> state_;  // shared with the operations under way
   const Endpoint local_;
@@ -38,6 +38,6 @@ class KernelConnection final : public Connection {
 
 /// Makes a connection of a connected socket. On failure `socket` still owns it.
 Result<std::unique_ptr<Connection>, std::error_code> make_connection(
-    boost::asio::io_context& context, Descriptor& socket);
+    boost::asio::io_context& context, Socket& socket);
 
 }  // namespace iwarp::tcp_offload::kernel

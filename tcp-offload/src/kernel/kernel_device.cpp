@@ -30,9 +30,9 @@ std::unique_ptr<ConnectAttempt> KernelDevice::async_connect_from(const Endpoint&
 }
 
 Result<std::unique_ptr<Connection>, std::error_code> KernelDevice::adopt(int socket) {
-  Descriptor owned(socket);
-  auto connection = kernel::make_connection(context_, owned);
-  static_cast<void>(owned.release());  // on failure it stays the caller's
+  auto taken = kernel::Socket::of_program(socket);
+  auto connection = kernel::make_connection(context_, taken);
+  taken.give_back();  // on failure it stays the caller's
   return connection;
 }
 

@@ -58,7 +58,7 @@ std::span<const iovec> skip_empty(std::span<const iovec> pieces) {
 
 }  // namespace
 
-KernelStream::KernelStream(Descriptor socket, ConstBytes first)
+KernelStream::KernelStream(Socket socket, ConstBytes first)
     : socket_(std::move(socket)),
       local_(local_endpoint(socket_.get())),
       remote_(remote_endpoint(socket_.get())),

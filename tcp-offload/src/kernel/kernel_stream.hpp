@@ -7,8 +7,8 @@
 #include <system_error>
 #include <vector>
 
-#include "iwarp/tcp_offload/descriptor.hpp"
 #include "iwarp/tcp_offload/stream.hpp"
+#include "kernel/socket.hpp"
 
 namespace iwarp::tcp_offload::kernel {
 
@@ -16,7 +16,7 @@ namespace iwarp::tcp_offload::kernel {
 class KernelStream final : public Stream {
  public:
   /// `first` is lent before anything that the socket still holds.
-  KernelStream(Descriptor socket, ConstBytes first);
+  KernelStream(Socket socket, ConstBytes first);
 
   Received receive(MutableBytes scratch) override;
   void consume(std::size_t n) override;
@@ -39,7 +39,7 @@ class KernelStream final : public Stream {
   Sent count_accepted(std::size_t n);
   int note_lost(int error);
 
-  const Descriptor socket_;
+  const Socket socket_;
   const Endpoint local_;
   const Endpoint remote_;
 

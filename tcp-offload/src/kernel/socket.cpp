@@ -52,6 +52,12 @@ Endpoint endpoint_by(int socket, Call call) {
 
 }  // namespace
 
+ClosedInChildren Socket::hand_over() {
+  if (!in_children_) in_children_ = ClosedInChildren(get());
+  static_cast<void>(descriptor_.release());
+  return std::move(in_children_);
+}
+
 std::error_code last_error() { return {errno, std::system_category()}; }
 
 std::error_code from_asio(const boost::system::error_code& error) {
@@ -63,16 +69,16 @@ std::error_code from_asio(const boost::system::error_code& error) {
   return {EIO, std::system_category()};
 }
 
-Result<Descriptor, std::error_code> open_socket(const tcp& protocol, const KernelOptions& options) {
-  Descriptor socket(
+Result<Socket, std::error_code> open_socket(const tcp& protocol, const KernelOptions& options) {
+  Socket socket(
       ::socket(protocol.family(), SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, protocol.protocol()));
   if (!socket) return failure(last_error());
   if (!set_buffers(socket.get(), options)) return failure(last_error());
   return socket;
 }
 
-Result<Descriptor, std::error_code> open_listener(const Endpoint& at, int backlog,
-                                                  const KernelOptions& options) {
+Result<Socket, std::error_code> open_listener(const Endpoint& at, int backlog,
+                                              const KernelOptions& options) {
   auto socket = open_socket(at.protocol(), options);
   if (!socket) return socket;
   if (!set_option(socket->get(), SOL_SOCKET, SO_REUSEADDR, 1)) return failure(last_error());
@@ -91,8 +97,8 @@ std::error_code bind_before_connect(int socket, const Endpoint& from) {
   return bind_socket(socket, from);
 }
 
-Result<Descriptor, std::error_code> accept_socket(int listener) {
-  Descriptor socket(::accept4(listener, nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
+Result<Socket, std::error_code> accept_socket(int listener) {
+  Socket socket(::accept4(listener, nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
   if (!socket) return failure(last_error());
   return socket;
 }

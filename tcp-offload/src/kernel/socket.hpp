@@ -8,9 +8,34 @@
 #include "iwarp/base/result.hpp"
 #include "iwarp/tcp_offload/descriptor.hpp"
 #include "iwarp/tcp_offload/kernel_device.hpp"
+#include "iwarp/tcp_offload/process.hpp"
 
 /// System calls on sockets that Asio does not make, or not the way this device needs them.
 namespace iwarp::tcp_offload::kernel {
+
+/// Owns a socket. Forked children have none of it: a connection ends, and a port is free, when this
+/// process says so, whatever its children live on.
+class Socket {
+ public:
+  Socket() = default;  ///< None.
+  explicit Socket(int fd) : Socket(fd, ClosedInChildren(fd)) {}
+  /// Takes back what hand_over() gave.
+  Socket(int fd, ClosedInChildren in_children)
+      : descriptor_(fd), in_children_(std::move(in_children)) {}
+  /// A program's socket, which children keep until hand_over().
+  static Socket of_program(int fd) { return {fd, ClosedInChildren()}; }
+
+  [[nodiscard]] int get() const { return descriptor_.get(); }
+  explicit operator bool() const { return static_cast<bool>(descriptor_); }
+  /// Leaves the descriptor to the caller. The result goes before the descriptor is closed.
+  [[nodiscard]] ClosedInChildren hand_over();
+  /// Leaves the descriptor to its program.
+  void give_back() { static_cast<void>(descriptor_.release()); }
+
+ private:
+  Descriptor descriptor_;
+  ClosedInChildren in_children_;  // goes first
+};
 
 /// `errno` as an error code.
 std::error_code last_error();
@@ -19,19 +44,19 @@ std::error_code last_error();
 std::error_code from_asio(const boost::system::error_code& error);
 
 /// A non-blocking close-on-exec TCP socket with the options set that precede connect or listen.
-Result<Descriptor, std::error_code> open_socket(const boost::asio::ip::tcp& protocol,
-                                                const KernelOptions& options);
+Result<Socket, std::error_code> open_socket(const boost::asio::ip::tcp& protocol,
+                                            const KernelOptions& options);
 
 /// Binds and listens; SO_REUSEADDR is set.
-Result<Descriptor, std::error_code> open_listener(const Endpoint& at, int backlog,
-                                                  const KernelOptions& options);
+Result<Socket, std::error_code> open_listener(const Endpoint& at, int backlog,
+                                              const KernelOptions& options);
 
 /// Binds a socket that is going to connect. With port 0 the port is chosen at connect, where more
 /// of them are free.
 std::error_code bind_before_connect(int socket, const Endpoint& from);
 
 /// Accepts one connection as a non-blocking close-on-exec socket.
-Result<Descriptor, std::error_code> accept_socket(int listener);
+Result<Socket, std::error_code> accept_socket(int listener);
 
 /// The protocol of a connected TCP socket; an error if it is anything else.
 Result<boost::asio::ip::tcp, std::error_code> connected_protocol(int socket);

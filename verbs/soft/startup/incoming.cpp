@@ -3,6 +3,7 @@
 #include <atomic>
 #include <utility>
 
+#include "soft/inherited.hpp"
 #include "soft/startup/error.hpp"
 #include "soft/startup/options.hpp"
 
@@ -20,7 +21,11 @@ class Incoming final : public SoftIncoming {
         max_private_data_(session_->max_private_data()) {}
 
   ~Incoming() override {
-    if (claim()) post_rejection({}, {});
+    if (origin_.inherited()) {
+      tcp_offload::leave_to_parent(std::make_unique<decltype(session_)>(std::move(session_)));
+    } else if (claim()) {
+      post_rejection({}, {});
+    }
   }
 
   [[nodiscard]] const ConnectionInfo& info() const override { return info_; }
@@ -40,15 +45,17 @@ class Incoming final : public SoftIncoming {
   void post_rejection(std::vector<std::byte> private_data, KeepHandler keep);
 
   const std::shared_ptr<tcp_offload::Device> device_;
-  const std::shared_ptr<ResponderSession> session_;
+  std::shared_ptr<ResponderSession> session_;
   const AsResponder as_responder_;
   const ConnectionInfo info_;
   const std::size_t max_private_data_;
   std::atomic<bool> answered_{false};
+  const Origin origin_;
 };
 
 Outcome<void> Incoming::accept(const std::shared_ptr<provider::Qp>& qp,
                                const ConnectOptions& options) {
+  if (origin_.refuses()) return refused();
   auto responder = qp != nullptr ? as_responder_(qp) : nullptr;
   if (responder == nullptr) {
     return fail(std::errc::invalid_argument,
@@ -81,6 +88,7 @@ Outcome<void> Incoming::reject_and_keep(ConstBytes private_data, provider::KeptH
 }
 
 Outcome<void> Incoming::reject_and_keep_connection(ConstBytes private_data, KeepHandler keep) {
+  if (origin_.refuses()) return refused();
   ConnectOptions options;
   options.private_data.assign(private_data.begin(), private_data.end());
   const auto checked = check_options(options, max_private_data_);

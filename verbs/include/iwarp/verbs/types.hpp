@@ -140,7 +140,8 @@ struct RecvWr {
 /// Why a list of work requests was not posted as a whole: those before `index` were.
 struct PostError {
   /// ENOMEM queue full; EINVAL malformed or beyond the queue's limits; EMSGSIZE 2^32 octets or
-  /// more; ENOTCONN wrong state; ENOTSUP an operation of RFC 7306, which is not in force here.
+  /// more; ENOTCONN wrong state; ENOTSUP an operation of RFC 7306, which is not in force here;
+  /// ENODEV in a forked child, see Device.
   std::errc code{};
   std::size_t index = 0;  ///< Of the first request that was not posted.
 };

@@ -266,7 +266,8 @@ class IWARP_API QueuePair {
   bool wait_disconnected(std::chrono::milliseconds timeout);
   /// Ends the connection as close() does, if it is not over, and waits until each request that was
   /// posted has its completion in its queue: afterwards none of their memory is in use. False when
-  /// the time is up. Not within a handler: what it waits for may come behind that.
+  /// the time is up, or at once in a forked child, see Device. Not within a handler: what it waits
+  /// for may come behind that.
   bool drain(std::chrono::milliseconds timeout);
 
   /// Where it stands at this moment; another thread may change that at once.
@@ -418,6 +419,13 @@ class IWARP_API Listener {
 IWARP_API std::vector<std::string> device_names();
 
 /// An RDMA device. Keeps running while any object made from it lives.
+///
+/// A forked child has inherited its parent's devices, and all that was made from them, but cannot
+/// use them: calls fail with ENODEV, polls find nothing, waits return at once. Destroying them does
+/// nothing, so the child may end as it likes, and the parent goes on. The sockets are closed in the
+/// child before fork() returns there: nobody reaches a listener by the child, and a connection ends
+/// with the parent's. What the child opens itself works. A handler that forks ends the child before
+/// it returns (exec or _exit), as the device's thread is not there to return to.
 class IWARP_API Device {
  public:
   /// Opens a device by name; the empty name is the first of device_names(). Errors: ENODEV.

@@ -1,0 +1,94 @@
+#pragma once
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <fstream>
+#include <stdexcept>
+#include <string>
+
+/// Children of a test.
+namespace iwarp::test {
+
+/// Forks. A child has twenty seconds, or as many as are said.
+inline pid_t fork_for(unsigned seconds = 20) {
+  const pid_t child = ::fork();
+  if (child < 0) throw std::runtime_error("fork");
+  if (child == 0) ::alarm(seconds);
+  return child;
+}
+
+/// Runs `body` in a forked child, which has twenty seconds. 0 if it returned true; otherwise what
+/// waitpid(2) says. Nothing runs at the child's end: no destructors, no handlers, no leak check.
+template <typename Body>
+int status_of_child(const Body& body) {
+  const pid_t child = fork_for();
+  if (child == 0) {
+    bool good = false;
+    try {
+      good = body();
+    } catch (const std::exception& error) {
+      std::fprintf(stderr, "in the child: %s\n", error.what());
+    }
+    ::_exit(good ? 0 : 1);
+  }
+  int status = -1;
+  if (::waitpid(child, &status, 0) != child) throw std::runtime_error("waitpid");
+  return status;
+}
+
+/// A pipe, for one process to wait for another.
+class Pipe {
+ public:
+  Pipe() {
+    if (::pipe(ends_) != 0) throw std::runtime_error("pipe");
+  }
+  Pipe(const Pipe&) = delete;
+  Pipe& operator=(const Pipe&) = delete;
+  ~Pipe() {
+    close_reader();
+    close_writer();
+  }
+
+  [[nodiscard]] int writer() const { return ends_[1]; }
+  void close_reader() { close(ends_[0]); }
+  void close_writer() { close(ends_[1]); }
+  template <typename T>
+  void write(const T& value) const {
+    if (::write(ends_[1], &value, sizeof value) != sizeof value) throw std::runtime_error("write");
+  }
+  template <typename T>
+  [[nodiscard]] T read() const {
+    T value{};
+    if (::read(ends_[0], &value, sizeof value) != sizeof value) throw std::runtime_error("read");
+    return value;
+  }
+  /// Until every writer has closed it; what they wrote.
+  [[nodiscard]] std::string read_all() const {
+    std::string all;
+    char some[512];
+    for (ssize_t n = 0; (n = ::read(ends_[0], some, sizeof some)) > 0;) {
+      all.append(some, static_cast<std::size_t>(n));
+    }
+    return all;
+  }
+
+ private:
+  static void close(int& end) {
+    if (end >= 0) ::close(end);
+    end = -1;
+  }
+  int ends_[2] = {-1, -1};
+};
+
+/// Whether a thread of this process sleeps, by the letter behind its name.
+inline bool sleeps(pid_t thread) {
+  std::ifstream file("/proc/self/task/" + std::to_string(thread) + "/stat");
+  std::string text;
+  std::getline(file, text);
+  const std::size_t name_end = text.rfind(')');
+  return name_end != std::string::npos && text.compare(name_end, 3, ") S") == 0;
+}
+
+}  // namespace iwarp::test
