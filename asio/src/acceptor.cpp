@@ -5,6 +5,7 @@
 
 #include "connection_core.hpp"
 #include "iwarp/verbs/log.hpp"
+#include "make_shared_here.hpp"
 #include "throw_error.hpp"
 
 namespace iwarp::asio {
@@ -35,6 +36,7 @@ class acceptor_core : public dependent, public std::enable_shared_from_this<acce
   [[nodiscard]] endpoint local() const { return endpoint_; }
 
   void request(operation<connection_request>& operation) {
+    if (device_->refuses()) return operation.complete(no_device());
     const session held(*this);
     if (!listener_) return complete(operation, boost::asio::error::bad_descriptor);
     if (requests_.empty()) return waits_.push_back(operation);
@@ -47,11 +49,13 @@ class acceptor_core : public dependent, public std::enable_shared_from_this<acce
 
   void cancel_all() {
     cancels_.fetch_add(1);
+    if (device_->inherited()) return;
     const session held(*this);
     while (operation_base* wait = waits_.pop_front()) complete(*wait, operation_aborted);
   }
 
   void close() {
+    if (device_->inherited()) return;
     cancel_all();
     std::optional<verbs::Listener> listener;  // destroyed without the lock
     std::deque<std::unique_ptr<verbs::ConnectionRequest>> rejected;
@@ -61,6 +65,7 @@ class acceptor_core : public dependent, public std::enable_shared_from_this<acce
   }
 
   void cancel(operation_base& operation, cancel_scope /*scope*/) override {
+    if (device_->refuses()) return;
     const session held(*this);
     if (!waits_.contains(operation)) return;
     waits_.erase(operation);
@@ -71,10 +76,14 @@ class acceptor_core : public dependent, public std::enable_shared_from_this<acce
     operation_list waits;
     {
       const session held(*this);
-      std::swap(waits, waits_);
+      give_up(waits);
     }
     while (operation_base* wait = waits.pop_front()) wait->destroy();
     close();
+  }
+
+  void give_up(operation_list& to) override {
+    while (operation_base* wait = waits_.pop_front()) to.push_back(*wait);
   }
 
  private:
@@ -108,6 +117,7 @@ class awaited_core : public dependent, public std::enable_shared_from_this<await
 
   void start(operation<connection_request>& operation, verbs::StreamingSocket& socket,
              const verbs::AwaitOptions& options) {
+    if (device_->refuses()) return operation.complete(no_device());
     device_->add(*this, weak_from_this());
     std::shared_ptr<awaited_core> last;
     const session held(*this);
@@ -125,6 +135,7 @@ class awaited_core : public dependent, public std::enable_shared_from_this<await
   }
 
   void cancel(operation_base& operation, cancel_scope /*scope*/) override {
+    if (device_->refuses()) return;
     std::optional<verbs::RequestWait> wait;  // destroyed without the lock
     std::shared_ptr<awaited_core> last;
     const session held(*this);
@@ -136,14 +147,18 @@ class awaited_core : public dependent, public std::enable_shared_from_this<await
   void shut_down() override {
     std::optional<verbs::RequestWait> wait;
     std::shared_ptr<awaited_core> last;
-    operation_base* operation = nullptr;
+    operation_list operations;
     {
       const session held(*this);
       wait.swap(wait_);
       last = std::move(self_);
-      operation = std::exchange(operation_, nullptr);
+      give_up(operations);
     }
-    if (operation != nullptr) operation->destroy();
+    while (operation_base* one = operations.pop_front()) one->destroy();
+  }
+
+  void give_up(operation_list& to) override {
+    if (operation_ != nullptr) to.push_back(*std::exchange(operation_, nullptr));
   }
 
  private:
@@ -189,7 +204,7 @@ std::weak_ptr<canceller> link_of(const std::shared_ptr<acceptor_core>& core) { r
 std::weak_ptr<canceller> link_of(const std::shared_ptr<awaited_core>& core) { return core; }
 
 std::shared_ptr<awaited_core> make_awaited(device& on) {
-  return std::make_shared<awaited_core>(on.core_);
+  return make_shared_here<awaited_core>(on.core_);
 }
 
 }  // namespace detail
@@ -232,7 +247,7 @@ verbs::AwaitOptions await_options::to_verbs() const {
 acceptor::acceptor(any_io_executor executor, device& of, const endpoint& at,
                    const listen_options& options)
     : executor_(std::move(executor)),
-      core_(std::make_shared<detail::acceptor_core>(
+      core_(detail::make_shared_here<detail::acceptor_core>(
           of.core_, static_cast<std::size_t>(std::max(options.backlog, 1)))) {
   core_->attach(at, options);
 }

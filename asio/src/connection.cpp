@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include "connection_core.hpp"
+#include "make_shared_here.hpp"
 #include "throw_error.hpp"
 
 namespace iwarp::asio {
@@ -11,7 +12,7 @@ namespace {
 
 std::shared_ptr<pool_core> own_pool(domain& in, const connection_options& options) {
   if (options.message_count == 0) return nullptr;
-  auto pool = std::make_shared<pool_core>(
+  auto pool = make_shared_here<pool_core>(
       in,
       message_pool_options{.count = options.message_count, .message_size = options.message_size});
   pool->attach();
@@ -87,7 +88,7 @@ connection::connection() = default;
 
 connection::connection(any_io_executor executor, domain& in, const connection_options& options)
     : executor_(std::move(executor)),
-      core_(std::make_shared<detail::connection_core>(
+      core_(detail::make_shared_here<detail::connection_core>(
           in.core_, options.messages ? options.messages->core_ : detail::own_pool(in, options),
           options)) {
   core_->attach();

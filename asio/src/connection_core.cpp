@@ -53,6 +53,7 @@ connection_core::~connection_core() {
 
 template <typename Start>
 void connection_core::start_up(operation<nothing>& operation, Start start) {
+  if (refuses()) return operation.complete(no_device());
   const session held(*this);
   if (closed_) return complete(operation, operation_aborted);
   if (stage_ == stage::over) {
@@ -153,6 +154,7 @@ void connection_core::end_pending(operation_list& list, error_code error) {
 // ---- End ----
 
 void connection_core::shutdown(operation<nothing>& operation) {
+  if (refuses()) return operation.complete(no_device());
   const session held(*this);
   if (closed_) return complete(operation, operation_aborted);
   if (stage_ == stage::over) {
@@ -169,6 +171,7 @@ void connection_core::shutdown(operation<nothing>& operation) {
 // end a little later than the others. What has completed still arrives: the queue pair is kept
 // until then.
 void connection_core::close() {
+  if (domain_->device()->inherited()) return;
   std::deque<message> dropped;  // destroyed without the lock
   const session held(*this);
   if (std::exchange(closed_, true)) return;
@@ -183,6 +186,7 @@ void connection_core::close() {
 }
 
 void connection_core::cancel_waiting() {
+  if (refuses()) return;
   const session held(*this);
   if (auto* told = std::exchange(start_up_, nullptr)) {
     given_up_ = true;
@@ -194,6 +198,7 @@ void connection_core::cancel_waiting() {
 }
 
 void connection_core::cancel(operation_base& operation, cancel_scope scope) {
+  if (refuses()) return;
   const session held(*this);
   const auto take_from = [&operation](operation_list& list) {
     const bool found = list.contains(operation);
@@ -217,8 +222,17 @@ void connection_core::cancel(operation_base& operation, cancel_scope scope) {
   }
 }
 
+// Once it has done so, nothing names any of them but what only the parent has.
+void connection_core::give_up(operation_list& to) {
+  if (start_up_ != nullptr) to.push_back(*std::exchange(start_up_, nullptr));
+  for (operation_list* list :
+       {&shutdowns_, &message_waits_, &pending_sends_, &pending_receives_, &posted_}) {
+    while (operation_base* one = list->pop_front()) to.push_back(*one);
+  }
+}
+
 void connection_core::shut_down() {
-  std::vector<operation_base*> all;
+  operation_list all;
   std::deque<message> dropped;
   std::vector<std::shared_ptr<connection_core>> owners;
   {
@@ -226,26 +240,24 @@ void connection_core::shut_down() {
     closed_ = given_up_ = true;
     if (qp_) qp_->close();  // the device sees it off when this has gone
     dropped.swap(messages_);
-    if (start_up_ != nullptr) all.push_back(std::exchange(start_up_, nullptr));
-    for (operation_list* list :
-         {&shutdowns_, &message_waits_, &pending_sends_, &pending_receives_, &posted_}) {
-      while (operation_base* one = list->pop_front()) all.push_back(one);
-    }
+    give_up(all);
     owners.push_back(std::move(self_));
   }
   // Handlers may own connections: this one too.
   owners.push_back(shared_from_this());
-  for (operation_base* one : all) one->destroy();
+  while (operation_base* one = all.pop_front()) one->destroy();
 }
 
 // ---- What is known ----
 
 bool connection_core::is_open() const {
+  if (domain_->device()->inherited()) return false;
   const session held(*this);
   return stage_ == stage::open && !closed_;
 }
 
 connection_info connection_core::info() const {
+  if (domain_->device()->inherited()) return {};
   const session held(*this);
   return info_;
 }

@@ -35,6 +35,7 @@ class connection_core : public dependent, public std::enable_shared_from_this<co
   void cancel_waiting();
   void cancel(operation_base& operation, cancel_scope scope) override;
   void shut_down() override;
+  void give_up(operation_list& to) override;
 
   void receive(operation<message>& operation);
   void receive(posted_base& operation);
@@ -56,6 +57,8 @@ class connection_core : public dependent, public std::enable_shared_from_this<co
   enum class stage { fresh, connecting, open, over };
 
   // Life.
+  /// Whether this call fails since the connection is that of the parent process.
+  [[nodiscard]] bool refuses() const { return domain_->device()->refuses(); }
   template <typename Start>
   void start_up(operation<nothing>& operation, Start start);
   void on_event(const verbs::ConnectionEvent& event);

@@ -29,7 +29,9 @@ class submissions {
     std::shared_ptr<submissions> of_;
   };
 
-  /// Until there is none. Returns at once inside a submission, which cannot wait for itself.
+  /// Whether there is none but that of the caller, which cannot wait for itself.
+  [[nodiscard]] bool quiet() const { return of_this_thread != 0 || count_.load() == 0; }
+  /// Until it is quiet.
   void wait() const {
     if (of_this_thread != 0) return;
     for (int count = count_.load(); count != 0; count = count_.load()) count_.wait(count);
@@ -47,6 +49,13 @@ class dependent : public canceller {
   virtual void shut_down() = 0;
   /// Behind shut_down(): until no thread submits what had ended before.
   void await_submissions() const { submissions_->wait(); }
+
+  // Around a fork. Other threads stay outside between hold() and let_go().
+  void hold() { mutex_.lock(); }
+  void let_go() { mutex_.unlock(); }
+  [[nodiscard]] bool is_submitting() const { return !submissions_->quiet(); }
+  /// Held, in the child: all operations go to `to`, as nothing else will end them there.
+  virtual void give_up(operation_list& to) = 0;
 
  protected:
   /// The lock of a dependent. Operations that end under it are submitted when it has been released,

@@ -10,6 +10,7 @@
 
 #include "connection_core.hpp"
 #include "iwarp/base/deadline.hpp"
+#include "make_shared_here.hpp"
 #include "pool_core.hpp"
 #include "throw_error.hpp"
 
@@ -35,6 +36,9 @@ class shutdown_service final : public boost::asio::execution_context::service {
  private:
   void shutdown() override {
     for (const auto& device : devices_->end()) device->shut_down();
+  }
+  void notify_fork(boost::asio::execution_context::fork_event event) override {
+    devices_->notify_fork(event);
   }
 
   std::shared_ptr<device_list> devices_ = std::make_shared<device_list>();
@@ -90,6 +94,7 @@ void device_list::remove(device_core& device) {
 // remove().
 std::vector<std::shared_ptr<device_core>> device_list::end() {
   std::vector<std::shared_ptr<device_core>> alive;
+  if (origin_.inherited()) return alive;  // what they have in it would be taken from the parent
   const std::lock_guard lock(mutex_);
   for (const auto& [device, link] : devices_) {
     if (auto owner = link.lock()) {
@@ -130,6 +135,7 @@ void device_core::add(dependent& one, std::weak_ptr<dependent> link) {
 }
 
 void device_core::remove(dependent& one) {
+  if (inherited()) return;
   const std::lock_guard lock(mutex_);
   dependents_.erase(&one);
 }
@@ -166,6 +172,7 @@ void device_core::remove_pool(std::uint32_t number) {
 // ---- Polling ----
 
 std::size_t device_core::poll() {
+  if (refuses()) return 0;
   const std::unique_lock lock(poll_mutex_, std::try_to_lock);
   return lock.owns_lock() ? poll_locked() : 0;
 }
@@ -207,6 +214,7 @@ void device_core::pass_on(const verbs::Completion& completion) {
 }
 
 std::size_t device_core::poll_for(std::chrono::nanoseconds duration) {
+  if (refuses()) return 0;
   const auto deadline = clock::now() + std::min<std::chrono::nanoseconds>(duration, kLongestWait);
   for (;;) {
     const std::size_t count = poll();
@@ -249,6 +257,7 @@ void device_core::submit_turn() {
 // Behind the handlers of what a turn has found comes another turn: they may have started more. One
 // that throws (there is no memory) is the last, until somebody starts another operation.
 void device_core::take_turn() try {
+  if (inherited()) return;
   if (poll() != 0) return submit_turn();
   if (under_way_.load() == 0) {
     rest();
@@ -318,18 +327,21 @@ void device_core::stand_aside() {
 
 // ---- The end of the execution context ----
 
+std::vector<std::shared_ptr<dependent>> device_core::living_dependents() {
+  std::vector<std::shared_ptr<dependent>> living;
+  const std::lock_guard lock(mutex_);
+  for (const auto& [one, link] : dependents_) {
+    if (auto alive = link.lock()) living.push_back(std::move(alive));
+  }
+  return living;
+}
+
 void device_core::shut_down() {
   {
     const std::lock_guard lock(poll_mutex_);
     over_ = true;
   }
-  std::vector<std::shared_ptr<dependent>> dependents;
-  {
-    const std::lock_guard lock(mutex_);
-    for (const auto& [one, link] : dependents_) {
-      if (auto alive = link.lock()) dependents.push_back(std::move(alive));
-    }
-  }
+  const auto dependents = living_dependents();
   for (const auto& one : dependents) one->shut_down();
   // The device's threads may be about to submit to this context what has ended just before.
   for (const auto& one : dependents) one->await_submissions();
@@ -344,7 +356,7 @@ device::device(any_io_executor executor, const std::string& name)
     : device(std::move(executor), detail::value_or_throw(verbs::Device::open(name))) {}
 
 device::device(any_io_executor executor, verbs::Device opened)
-    : core_(std::make_shared<detail::device_core>(std::move(executor), std::move(opened))) {
+    : core_(detail::make_shared_here<detail::device_core>(std::move(executor), std::move(opened))) {
   core_->attach();
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <atomic>
+#include <boost/asio/execution_context.hpp>
 #include <boost/asio/posix/stream_descriptor.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <memory>
@@ -11,6 +12,7 @@
 
 #include "dependent.hpp"
 #include "iwarp/asio/device.hpp"
+#include "iwarp/verbs/origin.hpp"
 #include "registrations.hpp"
 
 namespace iwarp::asio::detail {
@@ -26,10 +28,14 @@ class device_list {
   void remove(device_core& device);
   /// The context ends: those that live, to be shut down. Of the others nothing is left in it.
   [[nodiscard]] std::vector<std::shared_ptr<device_core>> end();
+  /// The program tells of a fork (boost::asio::execution_context::notify_fork()).
+  void notify_fork(boost::asio::execution_context::fork_event event);
 
  private:
+  verbs::Origin origin_;  // of the list: a child that was told of has made it its own
   std::mutex mutex_;
   std::unordered_map<device_core*, std::weak_ptr<device_core>> devices_;
+  std::vector<std::shared_ptr<device_core>> forking_;  // from one event to the other
 };
 
 /// Where the completions of a device come from, and how the executor learns of them. While
@@ -81,6 +87,16 @@ class device_core : public std::enable_shared_from_this<device_core> {
   /// Gives up what it has in the context.
   void leave_context();
 
+  /// Whether it is that of the process that this one was forked from. All that was made of it is
+  /// then, too: it is not destroyed, and nothing of it is used or locked.
+  [[nodiscard]] bool inherited() const { return origin_.inherited(); }
+  /// The same, for a call that fails because of it.
+  [[nodiscard]] bool refuses() const { return origin_.refuses(); }
+  // The three events of a fork, see device_fork.cpp.
+  void prepare_fork();
+  void go_on_in_parent();
+  void end_in_child();
+
  private:
   enum class phase { idle, turn, watching, standing_aside };
   using clock = std::chrono::steady_clock;
@@ -98,6 +114,9 @@ class device_core : public std::enable_shared_from_this<device_core> {
   void stop_watching();
   [[nodiscard]] bool is_polled_by_hand() const;
 
+  [[nodiscard]] std::vector<std::shared_ptr<dependent>> living_dependents();
+
+  const verbs::Origin origin_;
   const any_io_executor executor_;
   std::shared_ptr<device_list> siblings_;
   verbs::Device device_;
@@ -118,6 +137,8 @@ class device_core : public std::enable_shared_from_this<device_core> {
   std::atomic<bool> sleeping_{false};  // between begin_wait() and end_wait() of the queue
   std::atomic<std::uint64_t> room_to_remove_{0};  // once what is in the queue has been taken
   std::atomic<clock::rep> last_poll_by_hand_{0};
+
+  std::vector<std::shared_ptr<dependent>> held_;  // while the program forks
 
   std::mutex watch_mutex_;  // what follows
   std::optional<boost::asio::posix::stream_descriptor> descriptor_;

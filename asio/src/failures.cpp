@@ -207,6 +207,7 @@ error_code connection_core::end_error() const {
 
 std::string connection_core::why() const {
   const verbs::Diagnosis end = qp_->diagnosis();
+  if (domain_->device()->inherited()) return end.to_string();
   const session held(*this);
   std::string text = first_failure_;
   if (end.by == verbs::EndedBy::kNobody || end.sentence == text) return text;

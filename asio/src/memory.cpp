@@ -35,7 +35,10 @@ class registered_memory::registration {
     domain_->device()->known().add(region_.lkey(),
                                    {domain_.get(), memory.data(), memory.size(), rights});
   }
-  ~registration() { domain_->device()->known().remove(region_.lkey()); }
+  ~registration() {
+    detail::device_core& device = *domain_->device();
+    if (!device.inherited()) device.known().remove(region_.lkey());
+  }
   registration(const registration&) = delete;
   registration& operator=(const registration&) = delete;
 

@@ -4,6 +4,7 @@
 
 #include "connection_core.hpp"
 #include "iwarp/verbs/log.hpp"
+#include "make_shared_here.hpp"
 #include "pool_core.hpp"
 #include "throw_error.hpp"
 
@@ -44,7 +45,9 @@ void pool_core::post(message_slot& slot) {
   verbs::log(verbs::LogLevel::kWarn, "message pool: a buffer could not be posted again");
 }
 
-void pool_core::give_back(message_slot& slot) { post(slot); }
+void pool_core::give_back(message_slot& slot) {
+  if (!domain_->device()->inherited()) post(slot);
+}
 
 void pool_core::on_completion(std::uint32_t number, const verbs::Completion& completion) {
   posted_.fetch_sub(1);
@@ -107,7 +110,7 @@ std::optional<Stag> message::invalidated() const {
 // ---- Pools ----
 
 message_pool::message_pool(domain& in, const message_pool_options& options)
-    : core_(std::make_shared<detail::pool_core>(in, options)) {
+    : core_(detail::make_shared_here<detail::pool_core>(in, options)) {
   core_->attach();
 }
 message_pool::~message_pool() = default;

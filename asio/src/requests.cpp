@@ -2,6 +2,7 @@
 #include <boost/asio/error.hpp>
 
 #include "connection_core.hpp"
+#include "throw_error.hpp"
 
 /// The queues of a connection: what is posted, what waits for room, what has ended.
 namespace iwarp::asio::detail {
@@ -31,6 +32,7 @@ class sges {
 // ---- Receives ----
 
 void connection_core::receive(operation<message>& operation) {
+  if (refuses()) return operation.complete(no_device());
   const session held(*this);
   if (!pool_) {
     note(name() + ": async_receive() on a connection that was made without a message pool");
@@ -74,6 +76,7 @@ void connection_core::end(operation<message>& operation, error_code error) {
 // ---- Requests ----
 
 void connection_core::atomic(posted_base& operation) {
+  if (refuses()) return operation.complete(no_device());
   {
     const session held(*this);
     operation.is_atomic = true;
@@ -88,6 +91,7 @@ void connection_core::atomic(posted_base& operation) {
 }
 
 void connection_core::request(posted_base& operation) {
+  if (refuses()) return operation.complete(no_device());
   const session held(*this);
   if (closed_) return complete(operation, operation_aborted);
   if (const error_code error = check(operation)) return complete(operation, error);

@@ -13,6 +13,11 @@ inline error_code to_error_code(const std::error_code& code) {
   return {code.value(), boost::system::system_category()};
 }
 
+/// What operations end with that a forked child has inherited, or starts on what it has inherited.
+inline error_code no_device() {
+  return to_error_code(std::make_error_code(std::errc::no_such_device));
+}
+
 /// The value, or a boost::system::system_error that says what the Error says.
 template <typename T>
 T value_or_throw(verbs::Outcome<T> outcome) {

@@ -33,6 +33,13 @@ using boost::asio::any_io_executor;
 /// each handler is submitted to the executor associated with it. No other thread runs handlers.
 /// What a handler throws leaves its context's run(). An executor that throws instead of taking a
 /// handler ends the program, as there is nobody left to tell.
+///
+/// In a forked child it is of no use, see verbs::Device: what is started on it, or on anything made
+/// from it, ends with ENODEV, and so does what is under way if the program tells the execution
+/// context of the fork, by all three events of notify_fork(); the context can then run in the
+/// child, with a device of its own. A child that does not tell it must not run it, but may destroy
+/// it and everything else: nothing of the parent's ends by that, and the handlers of what is under
+/// way are neither called nor destroyed.
 class IWARP_API device {
  public:
   /// Opens the device of that name; the empty name is the first of verbs::device_names().
