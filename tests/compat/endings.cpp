@@ -1,4 +1,5 @@
 // Programs that give nothing back, each an argument. The status is 0 if all went as it should.
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -6,11 +7,13 @@
 #include <string_view>
 
 #include "compat/pair.hpp"
+#include "support/forked_child.hpp"
 #include "support/paused_peer.hpp"
 
 namespace {
 
-using iwarp::compat_test::Pair;
+using namespace iwarp::compat_test;
+using iwarp::test::Pipe;
 
 Pair* open_pair = nullptr;
 
@@ -57,12 +60,50 @@ int leaves_sends_behind() {
   return got.error == 0 && got.octets >= count * kSize && status == 0 ? 0 : 9;
 }
 
+// As daemon(3) does it: the parent has left, and the child lives on with what it has inherited.
+int becomes_a_daemon_after_listening() {
+  Pipe ports, lives, answers, errors;
+  const pid_t first = iwarp::test::fork_for();
+  if (first == 0) {
+    rdma_cm_id* listener = nullptr;
+    sockaddr_in at = loopback();
+    must(rdma_create_id(nullptr, &listener, nullptr, RDMA_PS_TCP), "rdma_create_id");
+    must(rdma_bind_addr(listener, plain(at)), "rdma_bind_addr");
+    must(rdma_listen(listener, 4), "rdma_listen");
+    ports.write(rdma_get_src_port(listener));
+    if (iwarp::test::fork_for() != 0) ::_exit(0);
+    ::dup2(errors.writer(), STDERR_FILENO);
+    rdma_cm_id* id = nullptr;
+    for (int i = 0; i < 2; ++i) {
+      const bool told = rdma_get_request(listener, &id) == -1 && errno == ENODEV;
+      answers.write(told);
+    }
+    lives.close_writer();
+    static_cast<void>(lives.read_all());
+    ::_exit(0);
+  }
+  sockaddr_in to = loopback(ntohs(ports.read<__be16>()));
+  int status = -1;
+  if (::waitpid(first, &status, 0) != first || status != 0) return 6;
+  if (!answers.read<bool>() || !answers.read<bool>()) return 7;
+  const int socket = ::socket(AF_INET, SOCK_STREAM, 0);
+  if (::connect(socket, plain(to), sizeof to) == 0 || errno != ECONNREFUSED) return 8;
+  ::close(socket);
+  lives.close_writer();
+  errors.close_writer();
+  const std::string said = errors.read_all();
+  const std::size_t once = said.find("was forked");
+  if (once == said.npos || said.find("was forked", once + 1) != said.npos) return 9;
+  return 0;
+}
+
 }  // namespace
 
 int main(int, char** arguments) {
   ::alarm(30);
   const std::string_view ending = arguments[1];
   if (ending == "leaves_sends_behind") return leaves_sends_behind();
+  if (ending == "becomes_a_daemon_after_listening") return becomes_a_daemon_after_listening();
   open_pair = new Pair;
   send_one();
   if (ending == "exits_with_everything_open") return 0;

@@ -1,25 +1,12 @@
-#include <sys/wait.h>
-#include <unistd.h>
-
 #include "compat/pair.hpp"
+#include "support/forked_child.hpp"
 #include "support/sanitizers.hpp"
 
 // A forked child: what it has inherited is its parent's, what it makes is its own.
 namespace iwarp::compat_test {
 namespace {
 
-// Runs `body` in a child; 0 if it returned true.
-template <typename Body>
-int status_of_child(Body body) {
-  const pid_t child = ::fork();
-  if (child == 0) {
-    ::alarm(20);
-    ::_exit(body() ? 0 : 1);
-  }
-  int status = -1;
-  ::waitpid(child, &status, 0);
-  return status;
-}
+using test::status_of_child;
 
 TEST(Fork, InheritedObjectsAreNotTheChilds) {
   Pair pair;

@@ -1,11 +1,11 @@
 #include <unistd.h>
 
 #include <atomic>
-#include <fstream>
 #include <memory>
 #include <string>
 
 #include "compat/pair.hpp"
+#include "support/forked_child.hpp"
 
 // Programs that destroy what another of their threads waits at, as rping does at its end. As in the
 // kernel, the thread gets its event if it came first, and else waits for ever.
@@ -21,15 +21,6 @@ struct Waiter {
   std::atomic<pid_t> thread{0};
 };
 
-// Whether a thread of this process sleeps, by the letter behind its name.
-bool sleeps(pid_t thread) {
-  std::ifstream file("/proc/self/task/" + std::to_string(thread) + "/stat");
-  std::string text;
-  std::getline(file, text);
-  const std::size_t name_end = text.rfind(')');
-  return name_end != std::string::npos && text.compare(name_end, 3, ") S") == 0;
-}
-
 // Runs `wait` on a thread of its own, and returns when it waits.
 
 template <typename Wait>
@@ -39,7 +30,7 @@ std::shared_ptr<Waiter> start(const Wait& wait) {
     waiter->thread = gettid();
     waiter->end = wait() == 0 ? Waiter::End::kEvent : Waiter::End::kError;
   }).detach();
-  while (waiter->thread == 0 || !sleeps(waiter->thread)) std::this_thread::yield();
+  while (waiter->thread == 0 || !test::sleeps(waiter->thread)) std::this_thread::yield();
   return waiter;
 }
 

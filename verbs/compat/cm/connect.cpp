@@ -151,7 +151,7 @@ template <typename Act>
 int attempt(rdma_cm_id* id, Act act) {
   return guarded(
       [&] {
-        const int error = id_of(id).origin.inherited() ? ENODEV : act();
+        const int error = id_of(id).origin.refuses() ? ENODEV : act();
         return error == 0 ? 0 : fail_minus(error);
       },
       fail_minus);

@@ -13,12 +13,15 @@
 namespace iwarp::compat {
 namespace {
 
+struct Opened {
+  std::mutex mutex;
+  std::map<Device*, CmDevice> devices;
+};
+
 CmDevice open_once(Device& device) {
-  static std::mutex mutex;
-  static auto* const opened = new std::map<Device*, CmDevice>;
-  const std::lock_guard lock(mutex);
-  CmDevice& known = (*opened)[&device];
-  if (known.context != nullptr && inherited(known.context)) known = {};  // the parent's
+  Opened& opened = tcp_offload::of_this_process<Opened>();
+  const std::lock_guard lock(opened.mutex);
+  CmDevice& known = opened.devices[&device];
   if (known.context == nullptr) known.context = ::ibv_open_device(&device.shown);
   if (known.context != nullptr && known.pd == nullptr) known.pd = ::ibv_alloc_pd(known.context);
   return known;

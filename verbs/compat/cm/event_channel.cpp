@@ -11,16 +11,12 @@
 namespace iwarp::compat {
 namespace {
 
-// What programs have been given and have not acknowledged. Never destroyed: programs may end with
-// some.
+// What programs have been given and have not acknowledged.
 struct Given {
   std::mutex mutex;
   std::unordered_set<const rdma_cm_event*> events;
 
-  static Given& get() {
-    static auto* const given = new Given;
-    return *given;
-  }
+  static Given& get() { return tcp_offload::of_this_process<Given>(); }
   void add(const rdma_cm_event* event) {
     const std::lock_guard lock(mutex);
     events.insert(event);
@@ -89,7 +85,7 @@ void rdma_destroy_event_channel(rdma_event_channel* channel) {
 // A cancellation point.
 int rdma_get_cm_event(rdma_event_channel* channel, rdma_cm_event** event) {
   if (channel == nullptr || event == nullptr) return fail_minus(EINVAL);
-  if (channel_of(channel).origin.inherited()) return fail_minus(ENODEV);
+  if (channel_of(channel).origin.refuses()) return fail_minus(ENODEV);
   return guarded(
       [&] {
         std::unique_ptr<CmEvent> taken;

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "core/event_queue.hpp"
+#include "iwarp/tcp_offload/process.hpp"
 #include "iwarp/verbs/connection.hpp"
-#include "process.hpp"
 
 namespace iwarp::compat {
 
@@ -55,7 +55,7 @@ class EventChannel {
   std::vector<std::unique_ptr<CmEvent>> withdraw(const rdma_cm_id* id);
 
   rdma_event_channel shown{};
-  const Origin origin;
+  const tcp_offload::Origin origin;
 
  private:
   EventQueue<std::unique_ptr<CmEvent>> queue_;

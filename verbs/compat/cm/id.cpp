@@ -82,7 +82,7 @@ using namespace iwarp::compat;
 int rdma_create_id(rdma_event_channel* channel, rdma_cm_id** id, void* context,
                    rdma_port_space space) {
   // The others are for datagrams, which iWARP has not.
-  if (channel != nullptr && channel_of(channel).origin.inherited()) return fail_minus(ENODEV);
+  if (channel != nullptr && channel_of(channel).origin.refuses()) return fail_minus(ENODEV);
   if (space != RDMA_PS_TCP && space != RDMA_PS_IB) return fail_minus(EPROTONOSUPPORT);
   return guarded(
       [&] {
@@ -104,7 +104,7 @@ int rdma_migrate_id(rdma_cm_id* shown, rdma_event_channel* channel) {
   return guarded(
       [&] {
         Id& id = id_of(shown);
-        if (id.origin.inherited()) return fail_minus(ENODEV);
+        if (id.origin.refuses()) return fail_minus(ENODEV);
         if (id.waits() && shown->event != nullptr) {
           ::rdma_ack_cm_event(shown->event);
           shown->event = nullptr;

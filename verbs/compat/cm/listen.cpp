@@ -33,7 +33,7 @@ namespace {
 // The request as an id whose calls wait. With the attributes of rdma_create_ep() it has its queue
 // pair already.
 int take_request(Id& listener, rdma_cm_id** to) {
-  if (listener.origin.inherited()) return fail_minus(ENODEV);
+  if (listener.origin.refuses()) return fail_minus(ENODEV);
   if (listener.listener == nullptr || !listener.waits()) return fail_minus(EINVAL);
   rdma_cm_event* event = nullptr;
   if (::rdma_get_cm_event(listener.shown.channel, &event) != 0) return -1;

@@ -53,7 +53,7 @@ bool provide_cqs(rdma_cm_id& shown, Attributes& attributes) {
 template <typename Attributes, typename Make>
 int make_qp(Id& id, Attributes& attributes, Make make) {
   rdma_cm_id& shown = id.shown;
-  if (id.origin.inherited()) return fail_minus(ENODEV);
+  if (id.origin.refuses()) return fail_minus(ENODEV);
   if (shown.verbs == nullptr) return fail_minus(EINVAL);
   if (shown.qp != nullptr) return fail_minus(EINVAL);
   if (attributes.srq == nullptr) attributes.srq = shown.srq;

@@ -31,7 +31,7 @@ int rdma_bind_addr(rdma_cm_id* id, sockaddr* address) {
   if (address == nullptr) return fail_minus(EINVAL);
   return guarded(
       [&] {
-        const int error = id_of(id).origin.inherited() ? ENODEV : bind(id_of(id), address);
+        const int error = id_of(id).origin.refuses() ? ENODEV : bind(id_of(id), address);
         return error == 0 ? 0 : fail_minus(error);
       },
       fail_minus);
@@ -41,7 +41,7 @@ int rdma_resolve_addr(rdma_cm_id* shown, sockaddr* source, sockaddr* destination
   return guarded(
       [&] {
         Id& id = id_of(shown);
-        if (id.origin.inherited()) return fail_minus(ENODEV);
+        if (id.origin.refuses()) return fail_minus(ENODEV);
         const auto to = endpoint_of(destination);
         if (!to) return fail_minus(EAFNOSUPPORT);
         if (source != nullptr) {
@@ -61,7 +61,7 @@ int rdma_resolve_route(rdma_cm_id* shown, int) {
   return guarded(
       [&] {
         Id& id = id_of(shown);
-        if (id.origin.inherited()) return fail_minus(ENODEV);
+        if (id.origin.refuses()) return fail_minus(ENODEV);
         if (shown->verbs == nullptr) return fail_minus(EINVAL);
         id.report(std::make_unique<CmEvent>(RDMA_CM_EVENT_ROUTE_RESOLVED));
         return id.complete();

@@ -4,6 +4,8 @@
 #include <map>
 #include <utility>
 
+#include "iwarp/tcp_offload/process.hpp"
+
 namespace iwarp::compat {
 namespace {
 
@@ -12,15 +14,11 @@ struct Target {
   AsyncQueue* queue = nullptr;
 };
 
-// Never destroyed: the stack's threads may outlive what static destructors end.
 struct Routes {
   std::mutex mutex;
   std::map<std::pair<Element, std::uint32_t>, Target> targets;
 
-  static Routes& get() {
-    static auto* const routes = new Routes;
-    return *routes;
-  }
+  static Routes& get() { return tcp_offload::of_this_process<Routes>(); }
 };
 
 struct Meaning {

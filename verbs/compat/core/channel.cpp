@@ -64,7 +64,7 @@ using namespace iwarp::compat;
 ibv_comp_channel* ibv_create_comp_channel(ibv_context* context) {
   return guarded(
       [context]() -> ibv_comp_channel* {
-        if (inherited(context)) return fail_null(ENODEV);
+        if (refused(context)) return fail_null(ENODEV);
         auto channel = std::make_unique<Channel>();
         channel->context = ContextUse(context);
         channel->shown.context = context;
@@ -84,7 +84,7 @@ int ibv_destroy_comp_channel(ibv_comp_channel* channel) {
 
 // A cancellation point, so it has no exception specification.
 int ibv_get_cq_event(ibv_comp_channel* channel, ibv_cq** cq, void** cq_context) {
-  if (inherited(channel->context)) return fail_minus(ENODEV);
+  if (refused(channel->context)) return fail_minus(ENODEV);
   const std::shared_ptr<CqEvents> events = channel_of(channel).events;
   Cq* from = nullptr;
   if (const int error = events->take(from)) return fail_minus(error);

@@ -78,7 +78,7 @@ int ibv_close_device(ibv_context* context) {
 }
 
 int ibv_get_async_event(ibv_context* context, ibv_async_event* event) {
-  if (inherited(context)) return fail_minus(ENODEV);
+  if (refused(context)) return fail_minus(ENODEV);
   const int error = context_of(context).async.take(*event, [](const ibv_async_event&) {});
   return error == 0 ? 0 : fail_minus(error);
 }

@@ -9,8 +9,8 @@
 #include "core/async.hpp"
 #include "core/device.hpp"
 #include "core/uses.hpp"
+#include "iwarp/tcp_offload/process.hpp"
 #include "iwarp/verbs/provider.hpp"
-#include "process.hpp"
 
 namespace iwarp::compat {
 
@@ -20,7 +20,7 @@ struct Context {
   verbs_context extended{};
   std::shared_ptr<verbs::provider::Provider> provider;
   AsyncQueue async;
-  Origin origin;
+  tcp_offload::Origin origin;
 
   Context(Device& device, std::shared_ptr<verbs::provider::Provider> with);
   void hold() { ++owners_; }
@@ -43,6 +43,8 @@ Context& context_of(ibv_context* shown);
 /// Whether what was made of this context belongs to the process that this one was forked from. Its
 /// calls fail with ENODEV, and nothing is given back: that is its owner's to do.
 inline bool inherited(ibv_context* shown) { return context_of(shown).origin.inherited(); }
+/// The same, for a call that fails because of it: at the first in a process the log says why.
+inline bool refused(ibv_context* shown) { return context_of(shown).origin.refuses(); }
 
 /// Keeps a context from going while something that was made of it is there, whatever
 /// ibv_close_device() says.

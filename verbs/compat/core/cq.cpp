@@ -46,7 +46,7 @@ Cq* make_cq(ibv_context* context, std::uint32_t depth, void* cq_context, ibv_com
 }
 
 int poll_cq(ibv_cq* cq, int count, ibv_wc* into) {
-  if (count < 0 || inherited(cq->context)) return -1;
+  if (count < 0 || refused(cq->context)) return -1;
   std::array<verbs::Completion, 32> batch;
   const auto most = std::min(static_cast<std::size_t>(count), batch.size());
   const std::size_t got = cq_of(cq).core->poll({batch.data(), most});
@@ -55,7 +55,7 @@ int poll_cq(ibv_cq* cq, int count, ibv_wc* into) {
 }
 
 int req_notify_cq(ibv_cq* cq, int solicited_only) {
-  if (inherited(cq->context)) return ENODEV;
+  if (refused(cq->context)) return ENODEV;
   cq_of(cq).core->arm(solicited_only != 0 ? verbs::provider::Arm::kSolicited
                                           : verbs::provider::Arm::kAny);
   return 0;
@@ -67,7 +67,7 @@ using namespace iwarp::compat;
 
 ibv_cq* ibv_create_cq(ibv_context* context, int depth, void* cq_context, ibv_comp_channel* channel,
                       int vector) {
-  if (inherited(context)) return fail_null(ENODEV);
+  if (refused(context)) return fail_null(ENODEV);
   if (depth < 1) return fail_null(EINVAL);
   return guarded(
       [&]() -> ibv_cq* {
@@ -78,7 +78,7 @@ ibv_cq* ibv_create_cq(ibv_context* context, int depth, void* cq_context, ibv_com
 }
 
 int ibv_resize_cq(ibv_cq* cq, int depth) {
-  if (inherited(cq->context)) return ENODEV;
+  if (refused(cq->context)) return ENODEV;
   if (depth < 1) return EINVAL;
   return guarded_errno([&] {
     const auto done = cq_of(cq).core->resize(static_cast<std::uint32_t>(depth));

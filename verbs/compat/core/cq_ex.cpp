@@ -59,7 +59,7 @@ std::uint8_t none_8(ibv_cq_ex*) { return 0; }
 }  // namespace
 
 ibv_cq_ex* create_cq_ex(ibv_context* context, ibv_cq_init_attr_ex* attributes) {
-  if (inherited(context)) return fail_null(ENODEV);
+  if (refused(context)) return fail_null(ENODEV);
   constexpr std::uint32_t kKnown = IBV_CQ_INIT_ATTR_MASK_FLAGS;
   constexpr std::uint32_t kKnownFlags = IBV_CREATE_CQ_ATTR_SINGLE_THREADED;
   const bool flags = (attributes->comp_mask & kKnown) != 0;

@@ -16,7 +16,7 @@ MutableBytes bytes_at(void* address, std::size_t length) {
 // flags.
 ibv_mr* register_region(ibv_pd* pd, void* address, std::size_t length, std::uint64_t iova,
                         unsigned flags) {
-  if (inherited(pd->context)) return fail_null(ENODEV);
+  if (refused(pd->context)) return fail_null(ENODEV);
   const auto access = access_of(flags);
   if (!access) return fail_null(EINVAL);
   auto mr = std::make_unique<Mr>();
@@ -44,7 +44,7 @@ ibv_mr* register_guarded(ibv_pd* pd, void* address, std::size_t length, std::uin
 }
 
 int reregister(Mr& mr, int what, ibv_pd* pd, void* address, std::size_t length, int flags) {
-  if (inherited(mr.shown.context)) return ENODEV;
+  if (refused(mr.shown.context)) return ENODEV;
   constexpr int kKnown = IBV_REREG_MR_FLAGS_SUPPORTED;
   if (what == 0 || (what & ~kKnown) != 0) return EINVAL;
   const bool moves = (what & IBV_REREG_MR_CHANGE_TRANSLATION) != 0;
@@ -99,7 +99,7 @@ std::optional<Access> access_of(unsigned flags) {
 ibv_mw* alloc_mw(ibv_pd* pd, ibv_mw_type type) {
   return guarded(
       [&]() -> ibv_mw* {
-        if (inherited(pd->context)) return fail_null(ENODEV);
+        if (refused(pd->context)) return fail_null(ENODEV);
         if (type != IBV_MW_TYPE_1 && type != IBV_MW_TYPE_2) return fail_null(EINVAL);
         auto mw = std::make_unique<Mw>();
         mw->pd = Use(pd_of(pd).uses);
@@ -127,7 +127,7 @@ using namespace iwarp::compat;
 ibv_pd* ibv_alloc_pd(ibv_context* context) {
   return guarded(
       [context]() -> ibv_pd* {
-        if (inherited(context)) return fail_null(ENODEV);
+        if (refused(context)) return fail_null(ENODEV);
         auto pd = std::make_unique<Pd>();
         pd->context = ContextUse(context);
         auto made = context_of(context).provider->alloc_pd();

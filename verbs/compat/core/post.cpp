@@ -151,7 +151,7 @@ template int post_receives(verbs::provider::Srq&, ibv_recv_wr*, ibv_recv_wr**);
 template int post_receives(verbs::provider::Qp&, ibv_recv_wr*, ibv_recv_wr**);
 
 int post_recv(ibv_qp* qp, ibv_recv_wr* requests, ibv_recv_wr** bad) {
-  if (inherited(qp->context)) {
+  if (refused(qp->context)) {
     *bad = requests;
     return ENODEV;
   }
@@ -159,7 +159,7 @@ int post_recv(ibv_qp* qp, ibv_recv_wr* requests, ibv_recv_wr** bad) {
 }
 
 int post_send(ibv_qp* qp, ibv_send_wr* requests, ibv_send_wr** bad) {
-  const bool foreign = inherited(qp->context);
+  const bool foreign = refused(qp->context);
   if (foreign || (qp_of(qp).by_hand && qp->state < IBV_QPS_RTS)) {
     *bad = requests;
     return foreign ? ENODEV : EINVAL;
@@ -200,7 +200,7 @@ int post_send(ibv_qp* qp, ibv_send_wr* requests, ibv_send_wr** bad) {
 
 // The key of a window of type 1 is its device's to choose.
 int bind_mw(ibv_qp* qp, ibv_mw* mw, ibv_mw_bind* request) {
-  if (inherited(qp->context)) return ENODEV;
+  if (refused(qp->context)) return ENODEV;
   auto& window = *reinterpret_cast<Mw*>(mw)->core;
   verbs::BindWr bind;
   verbs::SendWr to;

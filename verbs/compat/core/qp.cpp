@@ -52,7 +52,7 @@ std::uint32_t managed_number() {
 // Attributes that both forms of creation have.
 template <typename Attributes>
 std::unique_ptr<Qp> make_qp(ibv_pd* pd, Attributes& attributes, Connects connects) {
-  if (inherited(pd->context)) return fail_null(ENODEV);
+  if (refused(pd->context)) return fail_null(ENODEV);
   if (attributes.qp_type != IBV_QPT_RC) return fail_null(EOPNOTSUPP);
   if (attributes.send_cq == nullptr || attributes.recv_cq == nullptr) return fail_null(EINVAL);
   auto qp = std::make_unique<Qp>();

@@ -135,7 +135,7 @@ ibv_qp_state Qp::state() const {
 using namespace iwarp::compat;
 
 int ibv_modify_qp(ibv_qp* shown, ibv_qp_attr* attributes, int mask) {
-  if (inherited(shown->context)) return ENODEV;
+  if (refused(shown->context)) return ENODEV;
   return guarded_errno([&] {
     Qp& qp = qp_of(shown);
     const std::lock_guard lock(qp.mutex);
@@ -148,7 +148,7 @@ int ibv_modify_qp(ibv_qp* shown, ibv_qp_attr* attributes, int mask) {
 }
 
 int ibv_query_qp(ibv_qp* shown, ibv_qp_attr* attributes, int, ibv_qp_init_attr* init) {
-  if (inherited(shown->context)) return ENODEV;
+  if (refused(shown->context)) return ENODEV;
   return guarded_errno([&] {
     Qp& qp = qp_of(shown);
     const std::lock_guard lock(qp.mutex);

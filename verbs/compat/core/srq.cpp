@@ -9,7 +9,7 @@ namespace iwarp::compat {
 namespace {
 
 ibv_srq* make_srq(ibv_pd* pd, void* srq_context, ibv_srq_attr& attributes) {
-  if (inherited(pd->context)) return fail_null(ENODEV);
+  if (refused(pd->context)) return fail_null(ENODEV);
   if (attributes.max_wr == 0) return fail_null(EINVAL);
   auto srq = std::make_unique<Srq>();
   srq->pd = Use(pd_of(pd).uses);
@@ -33,7 +33,7 @@ ibv_srq* make_srq(ibv_pd* pd, void* srq_context, ibv_srq_attr& attributes) {
 }  // namespace
 
 int post_srq_recv(ibv_srq* srq, ibv_recv_wr* requests, ibv_recv_wr** bad) {
-  if (inherited(srq->context)) {
+  if (refused(srq->context)) {
     *bad = requests;
     return ENODEV;
   }
@@ -67,7 +67,7 @@ ibv_srq* ibv_create_srq(ibv_pd* pd, ibv_srq_init_attr* attributes) {
 
 // The limit can be armed; the size stays as it is (no IBV_DEVICE_SRQ_RESIZE).
 int ibv_modify_srq(ibv_srq* srq, ibv_srq_attr* attributes, int mask) {
-  if (inherited(srq->context)) return ENODEV;
+  if (refused(srq->context)) return ENODEV;
   if ((mask & ~(IBV_SRQ_LIMIT | IBV_SRQ_MAX_WR)) != 0) return EINVAL;
   if ((mask & IBV_SRQ_MAX_WR) != 0) return EOPNOTSUPP;
   if (mask == 0) return 0;
@@ -82,7 +82,7 @@ int ibv_modify_srq(ibv_srq* srq, ibv_srq_attr* attributes, int mask) {
 }
 
 int ibv_query_srq(ibv_srq* srq, ibv_srq_attr* attributes) {
-  if (inherited(srq->context)) return ENODEV;
+  if (refused(srq->context)) return ENODEV;
   const std::lock_guard lock(srq_of(srq).mutex);
   *attributes = srq_of(srq).attributes;
   return 0;

@@ -1,7 +1,5 @@
 #include "core/stack.hpp"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <atomic>
 #include <charconv>
@@ -11,6 +9,7 @@
 #include <string_view>
 
 #include "core/async.hpp"
+#include "iwarp/tcp_offload/process.hpp"
 #include "iwarp/verbs/log.hpp"
 
 namespace iwarp::compat {
@@ -19,38 +18,29 @@ namespace {
 
 struct Current {
   std::mutex mutex;
-  pid_t process = 0;
   std::shared_ptr<verbs::provider::Provider> keep;
   std::atomic<verbs::provider::Provider*> in_use{nullptr};
 };
 
-Current& current() {
-  static auto* const only = new Current;
-  return *only;
-}
+Current& current() { return tcp_offload::of_this_process<Current>(); }
 
 // Runs behind the exit handlers of the program, which may still send. A program that ends without
 // having destroyed anything counts on what has completed all the same; the threads that would see
 // to that go with the process.
 __attribute__((destructor)) void finish_connections() {
-  auto* const provider = current().in_use.load();
-  if (provider != nullptr && current().process == ::getpid()) provider->finish();
+  if (auto* const provider = current().in_use.load()) provider->finish();
 }
 
 }  // namespace
 
-// The one of the parent is leaked in a child: its threads are not there to be joined, and what it
-// has open belongs to the parent's connections.
 std::shared_ptr<verbs::provider::Provider> provider() {
   Current& now = current();
   const std::lock_guard lock(now.mutex);
-  if (now.keep != nullptr && now.process == ::getpid()) return now.keep;
-  if (now.keep != nullptr) new std::shared_ptr<verbs::provider::Provider>(now.keep);
+  if (now.keep != nullptr) return now.keep;
   auto opened = verbs::provider::open_software("software");
   if (!opened) return nullptr;
   now.keep = std::move(*opened);
   now.keep->on_async_event(&route_async_event);
-  now.process = ::getpid();
   now.in_use.store(now.keep.get());
   return now.keep;
 }

@@ -10,6 +10,8 @@
 #include <string_view>
 #include <vector>
 
+#include "iwarp/tcp_offload/process.hpp"
+
 namespace iwarp::compat {
 namespace {
 
@@ -73,22 +75,14 @@ std::string addresses(const ConnectionStats& stats) {
   return text.str();
 }
 
-/// Every queue pair of the process that may still have to be printed. Never destroyed: it is needed
-/// while the process ends.
+/// Every queue pair of the process that may still have to be printed.
 class Registry {
  public:
-  static Registry& instance() {
-    static auto* const registry = new Registry;
-    return *registry;
-  }
+  static Registry& instance() { return tcp_offload::of_this_process<Registry>(); }
 
   void add(const std::shared_ptr<QpStats>& stats) {
+    [[maybe_unused]] static const int at_exit = std::atexit([] { instance().print_all(); });
     const std::lock_guard lock(mutex_);
-    if (process_ != ::getpid()) {  // the first, or what a parent has left
-      all_.clear();
-      process_ = ::getpid();
-    }
-    if (!registered_) registered_ = std::atexit([] { instance().print_all(); }) == 0;
     std::erase_if(all_, [](const auto& one) { return one.expired(); });
     all_.push_back(stats);
   }
@@ -98,7 +92,7 @@ class Registry {
     std::vector<std::weak_ptr<QpStats>> all;
     {
       const std::lock_guard lock(mutex_);
-      if (process_ == ::getpid()) all.swap(all_);
+      all.swap(all_);
     }
     for (const auto& one : all) {
       if (const auto stats = one.lock()) stats->print();
@@ -107,8 +101,6 @@ class Registry {
 
   std::mutex mutex_;
   std::vector<std::weak_ptr<QpStats>> all_;
-  pid_t process_ = 0;
-  bool registered_ = false;
 };
 
 }  // namespace

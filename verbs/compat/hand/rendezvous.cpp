@@ -1,13 +1,12 @@
 #include "hand/rendezvous.hpp"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <cerrno>
 
 #include "core/errors.hpp"
 #include "core/qp.hpp"
 #include "core/stack.hpp"
+#include "iwarp/tcp_offload/process.hpp"
 #include "iwarp/tcp_offload/quiet_thread.hpp"
 
 namespace iwarp::compat {
@@ -47,24 +46,11 @@ verbs::Endpoint local_part(const HandEnd& end) { return {port_of(end).address(),
 
 }  // namespace
 
-// Never destroyed: the stack's threads may outlive what static destructors end.
-Rendezvous& Rendezvous::get() {
-  static auto* const rendezvous = new Rendezvous;
-  return *rendezvous;
-}
-
 // A forked process has its own numbers, at a port of its own.
+Rendezvous& Rendezvous::get() { return tcp_offload::of_this_process<Rendezvous>(); }
+
 std::uint32_t Rendezvous::take_number() {
   const std::lock_guard lock(mutex_);
-  if (process_ != ::getpid()) {
-    if (listener_ != nullptr) new std::shared_ptr<verbs::provider::Listener>(std::move(listener_));
-    process_ = ::getpid();
-    slot_ = 0;
-    // What waits is the parent's, as is the thread that watches it.
-    if (!waiting_.empty()) new decltype(waiting_)(std::exchange(waiting_, {}));
-    if (!early_.empty()) new decltype(early_)(std::exchange(early_, {}));
-    watched_ = false;
-  }
   if (slot_ == 0 && !listen()) return 0;
   for (std::uint32_t tries = 0; tries <= kIndexMask; ++tries) {
     const std::uint32_t number = slot_ << kIndexBits | (next_++ & kIndexMask);

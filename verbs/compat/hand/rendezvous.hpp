@@ -57,7 +57,6 @@ class Rendezvous {
   std::mutex mutex_;
   std::shared_ptr<verbs::provider::Provider> provider_;
   std::shared_ptr<verbs::provider::Listener> listener_;
-  pid_t process_ = 0;
   std::uint32_t slot_ = 0, next_ = 0;
   std::map<std::uint32_t, Waiting> waiting_;  // by the number of the queue pair here
   std::vector<Early> early_;                  // before their queue pair was ready

@@ -6,23 +6,12 @@
 #include <system_error>
 #include <vector>
 
+#include "iwarp/tcp_offload/process.hpp"
 #include "iwarp/tcp_offload/quiet_thread.hpp"
-#include "process.hpp"
 
 namespace iwarp::rsocket {
 
-AcceptService& AcceptService::instance() {
-  // Never destroyed: its thread may outlive main. A child has one of its own.
-  static std::mutex mutex;
-  static AcceptService* service = nullptr;
-  static unsigned generation = 0;
-  const std::lock_guard lock(mutex);
-  if (service == nullptr || generation != compat::process_generation()) {
-    service = new AcceptService;
-    generation = compat::process_generation();
-  }
-  return *service;
-}
+AcceptService& AcceptService::instance() { return tcp_offload::of_this_process<AcceptService>(); }
 
 int AcceptService::start() {
   if (events_) return 0;

@@ -1,18 +1,11 @@
 #include "table.hpp"
 
-#include <pthread.h>
-
 #include <cstdlib>
-#include <shared_mutex>
 #include <thread>
-#include <vector>
+
+#include "iwarp/tcp_offload/process.hpp"
 
 namespace iwarp::rsocket {
-
-struct Table::Shared {
-  std::shared_mutex mutex;
-  std::vector<Socket::Handle> sockets;
-};
 
 namespace {
 
@@ -21,49 +14,41 @@ constexpr std::chrono::seconds kExitWait{2};
 
 }  // namespace
 
-Table& Table::instance() {
-  // Never destroyed: other threads may still use it when the process exits.
-  static auto* const table = new Table;
-  return *table;
-}
+Table& Table::instance() { return tcp_offload::of_this_process<Table>(); }
 
-Table::Table() : shared_(new Shared) {
+Table::Table() {
   // The first rsocket has made the connection manager start before this is called, so this runs
   // before its own end.
-  std::atexit([] { instance().finish_all(); });
-  // Forked while another thread holds the mutex, a child could never look anything up.
-  pthread_atfork([] { instance().shared_->mutex.lock(); },
-                 [] { instance().shared_->mutex.unlock(); },
-                 [] { instance().shared_ = new Shared; });
+  [[maybe_unused]] static const int at_exit = std::atexit([] { instance().finish_all(); });
 }
 
 int Table::add(Socket::Handle socket) {
-  const std::unique_lock lock(shared_->mutex);
+  const std::unique_lock lock(mutex_);
   const int number = socket->number();
   const auto index = static_cast<std::size_t>(number);
-  if (index >= shared_->sockets.size()) shared_->sockets.resize(index + 1);
-  shared_->sockets[index] = std::move(socket);
+  if (index >= sockets_.size()) sockets_.resize(index + 1);
+  sockets_[index] = std::move(socket);
   return number;
 }
 
 Socket::Handle Table::find(int number) {
-  const std::shared_lock lock(shared_->mutex);
+  const std::shared_lock lock(mutex_);
   const auto index = static_cast<std::size_t>(number);
-  return number >= 0 && index < shared_->sockets.size() ? shared_->sockets[index] : nullptr;
+  return number >= 0 && index < sockets_.size() ? sockets_[index] : nullptr;
 }
 
 Socket::Handle Table::remove(int number) {
-  const std::unique_lock lock(shared_->mutex);
+  const std::unique_lock lock(mutex_);
   const auto index = static_cast<std::size_t>(number);
-  if (number < 0 || index >= shared_->sockets.size()) return nullptr;
-  return std::exchange(shared_->sockets[index], nullptr);
+  if (number < 0 || index >= sockets_.size()) return nullptr;
+  return std::exchange(sockets_[index], nullptr);
 }
 
 void Table::finish_all() {
   std::vector<Socket::Handle> all;
   {
-    const std::shared_lock lock(shared_->mutex);
-    all = shared_->sockets;
+    const std::shared_lock lock(mutex_);
+    all = sockets_;
   }
   std::erase(all, nullptr);
   if (all.empty()) return;

@@ -1,5 +1,8 @@
 #pragma once
 
+#include <shared_mutex>
+#include <vector>
+
 #include "socket.hpp"
 
 namespace iwarp::rsocket {
@@ -8,6 +11,7 @@ namespace iwarp::rsocket {
 /// When the process exits, connections end in order.
 class Table {
  public:
+  Table();
   static Table& instance();
 
   /// Returns the socket's number.
@@ -17,11 +21,10 @@ class Table {
   Socket::Handle remove(int number);
 
  private:
-  Table();
   void finish_all();
 
-  struct Shared;
-  Shared* shared_;
+  std::shared_mutex mutex_;
+  std::vector<Socket::Handle> sockets_;
 };
 
 }  // namespace iwarp::rsocket

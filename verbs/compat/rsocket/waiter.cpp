@@ -6,17 +6,14 @@
 #include <cerrno>
 #include <cstdint>
 
-#include "process.hpp"
-
 namespace iwarp::rsocket {
 
-Waiter::Waiter()
-    : event_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)), generation_(compat::process_generation()) {}
+Waiter::Waiter() : event_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {}
 
 Waiter& Waiter::of_this_thread() {
   thread_local Waiter waiter;
   // After a fork the descriptor would be shared with the parent.
-  if (waiter.generation_ != compat::process_generation()) waiter = Waiter();
+  if (waiter.origin_.inherited()) waiter = Waiter();
   return waiter;
 }
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "descriptor.hpp"
+#include "iwarp/tcp_offload/process.hpp"
 
 namespace iwarp::rsocket {
 
@@ -37,7 +38,7 @@ class Waiter {
  private:
   Waiter();
   Descriptor event_;
-  unsigned generation_;
+  tcp_offload::Origin origin_;
 };
 
 /// The waiters that want to hear of one socket. Guarded by the socket's mutex.
