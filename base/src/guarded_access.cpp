@@ -11,7 +11,7 @@
 #endif
 
 #if defined(IWARP_ADDRESS_SANITIZER)
-extern "C" void __asan_handle_no_return();
+#include <sanitizer/asan_interface.h>
 #endif
 
 namespace iwarp {
@@ -48,7 +48,11 @@ bool AccessGuard::covers(const void* address) const {
 
 MemoryFault AccessGuard::fault() const {
 #if defined(IWARP_ADDRESS_SANITIZER)
-  __asan_handle_no_return();  // the functions that were left have not unmarked their frames
+  // The functions that were left have not unmarked their frames. __asan_handle_no_return() may call
+  // others that use this part of the stack before it has unmarked that.
+  constexpr std::size_t kLeafFrames = 8192;
+  auto* const here = static_cast<std::byte*>(__builtin_frame_address(0));
+  __asan_unpoison_memory_region(here - kLeafFrames, kLeafFrames);
 #endif
   return MemoryFault(fault_);
 }
