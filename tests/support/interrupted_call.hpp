@@ -53,16 +53,16 @@ class InterruptedCall {
   InterruptedCall& operator=(const InterruptedCall&) = delete;
   ~InterruptedCall() { thread_.join(); }
 
-  /// Sends SIGUSR1 until it has been handled. Once would do, but ThreadSanitizer keeps a signal
-  /// that comes just before a call until something ends that call.
+  /// Sends SIGUSR1 until it has been handled, or the call is over. Once would do, but
+  /// ThreadSanitizer keeps a signal that comes just before a call until something ends that call.
   void signal() {
     wait_for([this] { return started_.load(); });
     std::this_thread::sleep_for(kSettling);
     const int before = SignalHandler::count();
-    const auto handled = [before] { return SignalHandler::count() > before; };
+    const auto done = [this, before] { return over() || SignalHandler::count() > before; };
     wait_for([&] {
       EXPECT_EQ(pthread_kill(id_, SIGUSR1), 0);
-      return soon(handled, kSettling);
+      return soon(done, kSettling);
     });
   }
   void signal_until_over() {

@@ -46,8 +46,10 @@ class ClosedInChildren {
   ClosedInChildren() = default;  ///< None.
   /// Throws std::bad_alloc.
   explicit ClosedInChildren(int descriptor);
+  /// Takes the descriptor over from the other.
   ClosedInChildren(ClosedInChildren&& other) noexcept
       : origin_(other.origin_), descriptor_(std::exchange(other.descriptor_, -1)) {}
+  /// The two change theirs.
   ClosedInChildren& operator=(ClosedInChildren&& other) noexcept {
     std::swap(origin_, other.origin_);
     std::swap(descriptor_, other.descriptor_);
