@@ -147,7 +147,7 @@ void Rendezvous::arrive(std::unique_ptr<verbs::provider::IncomingConnection> req
     ready = waiting_.extract(found);
   }
   const Waiting& met = ready.mapped();
-  static_cast<void>(take(*request, met.qp, met.options));  // its failure is the queue pair\'s
+  static_cast<void>(take(*request, met.qp, met.options));  // its failure is the queue pair's
 }
 
 void Rendezvous::watch() {
