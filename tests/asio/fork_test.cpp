@@ -8,7 +8,7 @@
 namespace iwarp::asio::test {
 namespace {
 
-using iwarp::test::kThreadSanitizer;
+using iwarp::test::kSanitizer;
 using iwarp::test::status_of_child;
 
 const boost::system::error_code kNoDevice{ENODEV, boost::system::system_category()};
@@ -187,7 +187,7 @@ struct Own {
 };
 
 TEST(AsioFork, ContextOfAChildTakesADeviceOfItsOwn) {
-  if (kThreadSanitizer) GTEST_SKIP() << "ThreadSanitizer has no threads in a forked child";
+  if (kSanitizer) GTEST_SKIP() << iwarp::test::kNoThreadsInChildren;
   auto program = std::make_unique<Program>();
   const auto child = [&program] {
     Own own(*program);

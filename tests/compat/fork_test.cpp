@@ -41,7 +41,7 @@ TEST(Fork, DestroyingThemInTheChildHarmsNobody) {
 }
 
 TEST(Fork, ChildMayHaveConnectionsOfItsOwn) {
-  if (test::kThreadSanitizer) GTEST_SKIP() << "ThreadSanitizer has no threads in a forked child";
+  if (test::kSanitizer) GTEST_SKIP() << iwarp::test::kNoThreadsInChildren;
   Pair pair;
   EXPECT_EQ(status_of_child([] {
               Pair own;

@@ -15,4 +15,9 @@ inline constexpr bool kThreadSanitizer = false;
 #endif
 inline constexpr bool kSanitizer = kAddressSanitizer || kThreadSanitizer;
 
+/// Why a test whose child would start threads is skipped with a sanitizer.
+inline constexpr const char* kNoThreadsInChildren =
+    "ThreadSanitizer has no threads in a forked child, and AddressSanitizer's allocator may be "
+    "locked there by a thread of the parent";
+
 }  // namespace iwarp::test

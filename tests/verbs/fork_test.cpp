@@ -15,7 +15,7 @@
 namespace iwarp::verbs::test {
 namespace {
 
-using iwarp::test::kThreadSanitizer;
+using iwarp::test::kSanitizer;
 using iwarp::test::Pipe;
 using iwarp::test::status_of_child;
 
@@ -208,7 +208,7 @@ TEST(Fork, WaitsForWhatIsInheritedReturnAtOnce) {
 }
 
 TEST(Fork, ChildOpensItsOwnWhileTheParentGoesOn) {
-  if (kThreadSanitizer) GTEST_SKIP() << "ThreadSanitizer has no threads in a forked child";
+  if (kSanitizer) GTEST_SKIP() << iwarp::test::kNoThreadsInChildren;
   Stream stream;
   Traffic traffic(stream);
   ASSERT_TRUE(traffic.goes_on());
