@@ -1,5 +1,6 @@
 #include <cstring>
 
+#include "support/sanitizers.hpp"
 #include "support/vanishing_memory.hpp"
 #include "verbs/loopback_support.hpp"
 
@@ -100,7 +101,12 @@ struct Place {
 
 std::vector<Place> places(const Row& row) {
   const std::size_t page = VanishingMemory::page();
-  if (row.use == Use::kAtomicTarget || row.use == Use::kAtomicSink) return {{"Word", page, 8, 1}};
+  if (row.use == Use::kAtomicTarget || row.use == Use::kAtomicSink) {
+    // ThreadSanitizer holds a lock of its own during an atomic access, and keeps it if that is
+    // left.
+    if (iwarp::test::kThreadSanitizer) return {};
+    return {{"Word", page, 8, 1}};
+  }
   return {{"512", 0, 512, 0},
           {"64K", 0, 65536, 0},
           {"512InTheSecondPage", page - 200, 512, 1},
