@@ -24,6 +24,7 @@ void tell_why_calls_fail();
 /// Remembers in which process an object was made. Thread-safe.
 class Origin {
  public:
+  Origin() : made_in_(forks()) {}  ///< The process that calls this.
   /// Whether this process is not the one that made the object, but was forked from it.
   [[nodiscard]] bool inherited() const { return made_in_ != forks(); }
   /// The same, for a call that fails because of it: at the first in a process the log says why.
@@ -34,7 +35,7 @@ class Origin {
   }
 
  private:
-  unsigned made_in_ = forks();
+  unsigned made_in_;
 };
 
 /// Has a descriptor closed in every child that is forked, before fork() returns there, until this
