@@ -93,7 +93,6 @@ Outcome<ddp::TaggedBuffer> buffer_of(MutableBytes memory, ddp::ProtectionDomainI
                 touch == Touch::kWrite ? "memory region: the process may not write to all of it"
                                        : "memory region: the process may not read all of it");
   }
-  tcp_offload::catch_memory_faults();  // it may yet be taken away
   const bool zero_based = has(access, Access::kZeroBased);
   const auto base = zero_based ? 0 : reinterpret_cast<std::uintptr_t>(memory.data());
   return ddp::TaggedBuffer{memory.data(), TaggedOffset{base}, memory.size(), pd, rights_of(access)};
@@ -101,9 +100,11 @@ Outcome<ddp::TaggedBuffer> buffer_of(MutableBytes memory, ddp::ProtectionDomainI
 
 namespace {
 
-// With `base` in place of the address, if there is one.
+// With `base` in place of the address, if there is one. The memory may yet be taken away. A fast
+// registration, which may come with each message, relies on what its connection has seen to.
 Outcome<ddp::TaggedBuffer> buffer_at(MutableBytes memory, ddp::ProtectionDomainId pd, Access access,
                                      std::optional<std::uint64_t> base) {
+  tcp_offload::catch_memory_faults();
   auto buffer = buffer_of(memory, pd, access);
   if (!buffer || !base) return buffer;
   if (memory.size() > UINT64_MAX - *base) {

@@ -86,8 +86,9 @@ void SoftQp::finish_startup(StartupResult result) {
     return;
   }
   const Error& error = std::get<Error>(result);
-  if (fail_startup(failed_startup(error)))
+  if (fail_startup(failed_startup(error))) {
     tell_failure({ConnectionEvent::Kind::kFailed, error, {}});
+  }
 }
 
 // False if there is no start-up any more that could fail. Otherwise the caller has the program told

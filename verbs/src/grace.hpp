@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <chrono>
 
+#include "iwarp/base/deadline.hpp"
+
 namespace iwarp::verbs {
 
 /// What the outcome of a start-up may take beyond its own time-out. It is the provider that judges
@@ -10,10 +12,10 @@ namespace iwarp::verbs {
 /// itself still waits for.
 inline constexpr std::chrono::milliseconds kGrace = std::chrono::seconds(15);
 
-/// A time-out with that added; at most a day, which every clock can hold.
+/// A time-out with that added; at most kLongestWait before.
 inline std::chrono::milliseconds with_grace(std::chrono::milliseconds timeout) {
-  constexpr std::chrono::milliseconds kNothing{0}, kDay = std::chrono::hours(24);
-  return std::clamp(timeout, kNothing, kDay) + kGrace;
+  constexpr std::chrono::milliseconds kNothing{0}, kLongest = kLongestWait;
+  return std::clamp(timeout, kNothing, kLongest) + kGrace;
 }
 
 }  // namespace iwarp::verbs

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string>
 
+#include "iwarp/base/deadline.hpp"
 #include "soft/startup/error.hpp"
 #include "soft/startup/startup.hpp"
 
@@ -122,8 +123,8 @@ std::optional<std::uint16_t> value_if_stated(mpa::ReadDepth depth) {
 
 std::chrono::nanoseconds bounded(std::chrono::milliseconds timeout) {
   using std::chrono::milliseconds;
-  constexpr milliseconds kDay = std::chrono::hours(24);
-  return std::clamp(timeout, milliseconds(0), kDay);
+  constexpr milliseconds kLongest = kLongestWait;
+  return std::clamp(timeout, milliseconds(0), kLongest);
 }
 
 }  // namespace iwarp::verbs::soft

@@ -35,7 +35,7 @@ ConnectionInfo info_of(const mpa::PeerRequest& request);
 /// The number, if there is one.
 std::optional<std::uint16_t> value_if_stated(mpa::ReadDepth depth);
 
-/// A time-out that every clock can hold: at least 0, at most a day.
+/// A time-out that every clock can hold: at least 0, at most kLongestWait.
 std::chrono::nanoseconds bounded(std::chrono::milliseconds timeout);
 
 }  // namespace iwarp::verbs::soft
