@@ -110,12 +110,8 @@ TEST(Fork, ChildMayDestroyWhatAThreadOfTheParentWaitsAt) {
 }
 
 TEST(Fork, ChildThatDropsARequestDoesNotAnswerIt) {
-  Side client, server;
-  auto listener = must(server.device.listen(kAnyPort));
-  QueuePair mine = client.make_qp();
-  QueuePair theirs = server.make_qp();
-  ASSERT_TRUE(mine.start_connect(listener.endpoint()));
-  auto request = listener.next(kPatience);
+  AskedServer asked;
+  auto request = asked.next();
   ASSERT_TRUE(request);
   EXPECT_EQ(status_of_child([&] {
               request.reset();
@@ -123,12 +119,12 @@ TEST(Fork, ChildThatDropsARequestDoesNotAnswerIt) {
             }),
             0);
   EXPECT_EQ(status_of_child([&] {
-              const auto answer = request->start_accept(theirs);
+              const auto answer = request->start_accept(asked.server_qp);
               return !answer && answer.error().code == std::errc::no_such_device &&
                      request->reject().error().code == std::errc::no_such_device;
             }),
             0);
-  EXPECT_TRUE(request->accept(theirs));
+  EXPECT_TRUE(request->accept(asked.server_qp));
 }
 
 TEST(Fork, ChildThatDropsTheWaitForARequestDoesNotEndTheConnection) {
@@ -254,11 +250,8 @@ TEST(Fork, ChildHasNoneOfTheSockets) {
 }
 
 TEST(Fork, ChildKeepsTheSocketsThatWereGivenBack) {
-  Side client, server;
-  auto listener = must(server.device.listen(kAnyPort));
-  QueuePair mine = client.make_qp();
-  ASSERT_TRUE(mine.start_connect(listener.endpoint()));
-  auto request = listener.next(kPatience);
+  AskedServer asked;
+  auto request = asked.next();
   ASSERT_TRUE(request);
   const StreamingSocket kept = must(request->reject_and_keep());
   EXPECT_EQ(status_of_child([&] { return socket_inode(kept.descriptor()).has_value(); }), 0);

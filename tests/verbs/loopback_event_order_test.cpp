@@ -1,6 +1,7 @@
 #include "verbs/loopback_support.hpp"
 
-// On sockets: while a handler is being told how the start-up ended, whoever polls gets nothing.
+// On sockets: while a handler is being told how the start-up ended, a thread that polls gets
+// nothing.
 namespace iwarp::verbs::test {
 namespace {
 
@@ -40,7 +41,7 @@ class Watched {
 TEST(SocketEventOrder, FirstMessageFollowsTheConnection) {
   Side client;
   Side server;
-  auto listener = must(server.device.listen(Endpoint(boost::asio::ip::address_v4::loopback(), 0)));
+  auto listener = must(server.device.listen(kAnyPort));
   std::atomic<bool> has_sent{false};
   Watched watched(server);
   QueuePair theirs = server.make_qp(watched.options([&] { has_sent.wait(false); }));
@@ -74,8 +75,7 @@ INSTANTIATE_TEST_SUITE_P(Events, SocketEventOrderOfFailures,
 TEST_P(SocketEventOrderOfFailures, FlushFollowsTheEvent) {
   Side client;
   Side server;
-  auto listener = std::optional(
-      must(server.device.listen(Endpoint(boost::asio::ip::address_v4::loopback(), 0))));
+  auto listener = std::optional(must(server.device.listen(kAnyPort)));
   const Endpoint at = listener->endpoint();
   if (GetParam() == Kind::kFailed) listener.reset();
   Watched watched(client);

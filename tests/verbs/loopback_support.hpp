@@ -89,8 +89,7 @@ struct LoopbackHub {
   explicit LoopbackHub(std::size_t connections, const QpOptions& options = {},
                        std::uint32_t cq_depth = 8192)
       : client(cq_depth), server(cq_depth) {
-    auto listener =
-        must(server.device.listen(Endpoint(boost::asio::ip::address_v4::loopback(), 0)));
+    auto listener = must(server.device.listen(kAnyPort));
     std::thread acceptor([&] {
       for (std::size_t i = 0; i < connections; ++i) {
         auto request = listener.next(kPatience);
@@ -111,6 +110,16 @@ struct LoopbackHub {
 
   Side client, server;
   std::vector<QueuePair> client_qps, server_qps;
+};
+
+/// A client that has asked to connect, and a server whose program has not answered yet.
+struct AskedServer {
+  AskedServer() { EXPECT_TRUE(client_qp.start_connect(listener.endpoint())); }
+
+  Side client, server;
+  Listener listener = must(server.device.listen(kAnyPort));
+  QueuePair client_qp = client.make_qp(), server_qp = server.make_qp();
+  std::optional<ConnectionRequest> next() { return listener.next(kPatience); }
 };
 
 }  // namespace iwarp::verbs::test

@@ -63,33 +63,24 @@ void expect_lost_for_the_systems_reason(QueuePair& qp) {
   EXPECT_NE(why.sentence.find("No space left on device"), std::string::npos) << why.sentence;
 }
 
-TEST(RefusedWatch, EndsTheConnectionIfTheEngineIsRefused) {
-  Side client, server;
-  auto listener = must(server.device.listen(kAnyPort));
-  QueuePair mine = client.make_qp();
-  QueuePair theirs = server.make_qp();
-  ASSERT_TRUE(mine.start_connect(listener.endpoint()));
-  auto request = listener.next(kPatience);
+void expect_lost_when_accepted(AskedServer& asked, Refused whom) {
+  auto request = asked.next();
   ASSERT_TRUE(request);
-  const Refusal refusal(Refused::kEngine);
-  ASSERT_TRUE(request->start_accept(theirs));
-  expect_lost_for_the_systems_reason(theirs);
-  EXPECT_TRUE(mine.wait_disconnected(kPatience));
+  const Refusal refusal(whom);
+  ASSERT_TRUE(request->start_accept(asked.server_qp));
+  expect_lost_for_the_systems_reason(asked.server_qp);
+  EXPECT_TRUE(asked.client_qp.wait_disconnected(kPatience));
+}
+
+TEST(RefusedWatch, EndsTheConnectionIfTheEngineIsRefused) {
+  AskedServer asked;
+  expect_lost_when_accepted(asked, Refused::kEngine);
 }
 
 TEST(RefusedWatch, EndsTheConnectionIfAQueueIsRefusedThatSleptBefore) {
-  Side client, server;
-  static_cast<void>(server.cq.wait(0ms));  // has a set of sockets from now on
-  auto listener = must(server.device.listen(kAnyPort));
-  QueuePair mine = client.make_qp();
-  QueuePair theirs = server.make_qp();
-  ASSERT_TRUE(mine.start_connect(listener.endpoint()));
-  auto request = listener.next(kPatience);
-  ASSERT_TRUE(request);
-  const Refusal refusal(Refused::kQueue);
-  ASSERT_TRUE(request->start_accept(theirs));
-  expect_lost_for_the_systems_reason(theirs);
-  EXPECT_TRUE(mine.wait_disconnected(kPatience));
+  AskedServer asked;
+  static_cast<void>(asked.server.cq.wait(0ms));  // has a set of sockets from now on
+  expect_lost_when_accepted(asked, Refused::kQueue);
 }
 
 TEST(RefusedWatch, EndsTheConnectionsOfAQueueThatIsRefusedWhenItSleeps) {

@@ -236,4 +236,15 @@ std::vector<Status> statuses(const std::vector<Completion>& completions) {
   return all;
 }
 
+void expect_graceful(const SimEnd& end) {
+  ASSERT_EQ(end.count(ConnectionEvent::Kind::kDisconnected), 1U);
+  EXPECT_FALSE(end.end_reason().code) << end.end_reason().message;
+}
+
+void expect_broken(const SimEnd& end, const std::string& words) {
+  ASSERT_EQ(end.count(ConnectionEvent::Kind::kDisconnected), 1U);
+  EXPECT_TRUE(end.end_reason().code);
+  EXPECT_NE(end.end_reason().message.find(words), std::string::npos) << end.end_reason().message;
+}
+
 }  // namespace iwarp::verbs::simtest

@@ -178,6 +178,11 @@ class SimEnd {
   std::deque<Region> regions_;
 };
 
+/// The end has been told once that the connection is over: gracefully, or for a reason with these
+/// words.
+void expect_graceful(const SimEnd& end);
+void expect_broken(const SimEnd& end, const std::string& words);
+
 struct PairOptions {
   std::uint64_t seed = 1;
   tcp_offload::SimOptions net{};

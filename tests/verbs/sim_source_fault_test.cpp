@@ -1,4 +1,5 @@
 #include "support/vanishing_memory.hpp"
+#include "verbs/forwarding_stream.hpp"
 #include "verbs/sim_harness.hpp"
 
 // Memory that is lost after the segment over it was made, or while the stream takes it.
@@ -13,29 +14,18 @@ using tcp_offload::Sent;
 constexpr std::size_t kReferenced = 8000;  // referenced, as there is no CRC
 
 /// A stream that lets the test answer in its place.
-class AnsweredStream final : public tcp_offload::Stream {
+class AnsweredStream final : public ForwardingStream {
  public:
   using Answer = std::function<std::optional<Sent>(std::span<const iovec>)>;
   AnsweredStream(std::unique_ptr<tcp_offload::Stream> inner, const Answer& answer)
-      : inner_(std::move(inner)), answer_(answer) {}
+      : ForwardingStream(std::move(inner)), answer_(answer) {}
 
-  tcp_offload::Received receive(MutableBytes scratch) override { return inner_->receive(scratch); }
-  void consume(std::size_t n) override { inner_->consume(n); }
   Sent send(std::span<const iovec> pieces) override {
     const auto sent = answer_ ? answer_(pieces) : std::nullopt;
-    return sent ? *sent : inner_->send(pieces);
+    return sent ? *sent : ForwardingStream::send(pieces);
   }
-  [[nodiscard]] std::uint64_t released() const override { return inner_->released(); }
-  [[nodiscard]] tcp_offload::Delivery delivery() const override { return inner_->delivery(); }
-  [[nodiscard]] std::size_t emss() const override { return inner_->emss(); }
-  [[nodiscard]] int descriptor() const override { return inner_->descriptor(); }
-  void shutdown_send() override { inner_->shutdown_send(); }
-  void abort() override { inner_->abort(); }
-  [[nodiscard]] tcp_offload::Endpoint local() const override { return inner_->local(); }
-  [[nodiscard]] tcp_offload::Endpoint remote() const override { return inner_->remote(); }
 
  private:
-  std::unique_ptr<tcp_offload::Stream> inner_;
   const Answer& answer_;
 };
 
