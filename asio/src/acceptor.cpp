@@ -13,7 +13,7 @@ namespace detail {
 
 using boost::asio::error::operation_aborted;
 
-/// What stands behind an acceptor: requests that wait for somebody who asks, or the other way
+/// What stands behind an acceptor: requests that wait for an async_accept, or the other way
 /// round.
 class acceptor_core : public dependent, public std::enable_shared_from_this<acceptor_core> {
  public:

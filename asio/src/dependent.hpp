@@ -60,7 +60,7 @@ class dependent : public canceller {
  protected:
   /// The lock of a dependent. Operations that end under it are submitted when it has been released,
   /// in their order: a handler may be destroyed by that, and with it what it owns. An executor that
-  /// throws instead of taking a handler ends the program: nobody is left who could be told.
+  /// throws instead of taking a handler ends the program: nothing is left that could be told.
   class session {
    public:
     explicit session(const dependent& of) : of_(const_cast<dependent&>(of)), lock_(of_.mutex_) {}

@@ -20,7 +20,7 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr std::uint32_t kFirstDepth = 1024;
-// Who has polled within that time is taken for one who will go on.
+// A thread that has polled within that time is expected to poll again.
 constexpr auto kByHand = 2ms;
 
 /// Tells the devices of an execution context that it ends.
@@ -312,7 +312,8 @@ void device_core::stop_sleeping() {
   if (sleeping_.exchange(false)) queue_.end_wait();
 }
 
-// A descriptor that is watched makes the system work for each packet: not for him who polls.
+// A descriptor that is watched makes the system work for each packet, for nothing while a thread
+// polls.
 void device_core::stand_aside() {
   const std::lock_guard lock(watch_mutex_);
   if (!timer_) return;

@@ -59,10 +59,10 @@ class device_core : public std::enable_shared_from_this<device_core> {
   /// Room for so many more completions, or fewer. Throws boost::system::system_error.
   void add_room(std::uint32_t entries);
   void remove_room(std::uint32_t entries);
-  /// Who hears when the execution context ends.
+  /// The objects that are told when the execution context ends.
   void add(dependent& one, std::weak_ptr<dependent> link);
   void remove(dependent& one);
-  /// Who gets the messages that come for a queue pair out of a shared receive queue.
+  /// The connection that gets the messages that a shared receive queue took for a queue pair.
   void add_connection(std::uint32_t qp_number, std::weak_ptr<connection_core> connection);
   void remove_connection(std::uint32_t qp_number);
   [[nodiscard]] std::shared_ptr<connection_core> connection_of(std::uint32_t qp_number);

@@ -87,7 +87,7 @@ enum class ParseError : std::uint8_t {
 };
 const char* describe(ParseError error);
 
-/// The client's private data: who speaks, and which version.
+/// The client's private data: the protocol's name, and its version.
 struct Hello {
   static constexpr std::size_t kSize = 8;
   std::uint8_t version = kVersion;

@@ -21,7 +21,8 @@ class Server {
  public:
   /// Listens. Throws a CommandError.
   Server(verbs::Device device, Store store, const verbs::Endpoint& at, ServerOptions options);
-  /// Turns away who still asks to be let in, and waits for the sessions (Session::stop).
+  /// Turns away the clients that still ask to be let in, and waits for the sessions
+  /// (Session::stop).
   ~Server();
 
   [[nodiscard]] verbs::Endpoint endpoint() const { return listener_->endpoint(); }

@@ -25,7 +25,7 @@ void makes_distinct_stags(Context& context) {
   context.expect_equal(distinct.size(), stags.size(), "distinct STags of 64 regions");
 }
 
-// Who knows one STag, and the step from one to the next, knows all of them.
+// A peer that knows one STag, and the step from one to the next, knows all of them.
 void makes_stags_hard_to_predict(Context& context) {
   const auto stags = stags_of_regions(context, 64);
   std::map<std::uint32_t, int> steps;

@@ -2,8 +2,8 @@
 
 #include "verbs/progress_support.hpp"
 
-// Who serves a connection, whatever its program waits for: a queue, another queue, memory, a
-// descriptor, or nothing at all.
+// Which thread serves a connection, whatever its program waits for: a queue, another queue, memory,
+// a descriptor, or nothing at all.
 namespace iwarp::verbs::test {
 namespace {
 

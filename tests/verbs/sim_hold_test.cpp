@@ -132,7 +132,7 @@ TEST_P(Hold, GarbageAsTheFirstFpduIsAnsweredByNothing) {
   EXPECT_FALSE(pair.end.qp->terminate_sent());
 }
 
-// The FPDU is sound, so there is somebody who understands a Terminate.
+// The FPDU is sound, so the peer understands a Terminate.
 TEST_P(Hold, FaultInASoundFirstFpduIsAnsweredByATerminate) {
   RawPair pair(options(), soft::Role::kResponder);
   pair.peer.send(segment(tagged(rdmap::Opcode::kWrite, Stag{0x77}, TaggedOffset{0}), pattern(16)));

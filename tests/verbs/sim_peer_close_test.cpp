@@ -211,7 +211,7 @@ class GoneWhileSending : public testing::Test {
  private:
   void look_at_what_comes(bool looks) {
     pair.end.host->deaf = !looks;
-    pair.end.collects = looks;  // who polls looks, too
+    pair.end.collects = looks;  // a thread that polls looks, too
   }
 };
 

@@ -49,7 +49,7 @@ class World : public testing::Test {
     pair.run_for(1ms);
     ASSERT_EQ(statuses(pair.server.sent), std::vector{Status::kSuccess});
   }
-  /// The peer, who has kept the name, writes to where it was; nothing must come anywhere.
+  /// The peer, which has kept the name, writes to where it was; nothing must come anywhere.
   void expect_refused(Stag stag, Region& at) {
     const Sge data = source.sge(0, 8);
     post(pair.client, write_of(9, {&data, 1}, stag, at.to(0)));

@@ -67,7 +67,7 @@ class Engine {
     std::uint32_t seen_sign = 0;
     std::uint32_t seen_helps = 0;
     bool parked = false;  // left to a poller
-    bool lent = false;    // who does not poll for it
+    bool lent = false;    // to a thread that helps and polls for something else
     Sleeper sleeper{};    // the poller, if it sleeps
 
     [[nodiscard]] bool wants_reads(const SoftQp& of) const;

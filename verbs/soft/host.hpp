@@ -17,7 +17,7 @@ class MemoryRegistry;
 class SoftCq;
 class SoftQp;
 
-/// What a queue pair needs around it: who waits for its socket, where its news goes. The runtime
+/// What a queue pair needs around it: what waits for its socket, where its news goes. The runtime
 /// does this with threads, a test with a simulated network and none.
 class Host {
  public:

@@ -16,7 +16,7 @@ namespace iwarp::tcp_offload::sim {
 class Listener;
 class SimDevice;
 
-/// What the hosts of one network have in common: the clock, who listens where, and the connections.
+/// What the hosts of one network have in common: the clock, the listeners, and the connections.
 class Fabric {
  public:
   using Address = boost::asio::ip::address;

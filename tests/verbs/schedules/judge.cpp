@@ -64,7 +64,7 @@ std::size_t Judge::succeeded(Side side) const {
 }
 
 // Whether a request, or the receive for it, may end with a status that names a cause. A bind that
-// failed leaves those who would have used it without.
+// failed leaves the requests that would have used it without.
 bool Judge::may_fail(Side poster, const Operation& operation, Status status) const {
   if (status == Status::kSuccess || status == Status::kFlushed) return true;
   if (operation.spoiled || record_.setting.deceptive()) return true;

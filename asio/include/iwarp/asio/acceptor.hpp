@@ -59,7 +59,7 @@ class IWARP_API connection_request {
   std::unique_ptr<verbs::ConnectionRequest> request_;
 };
 
-/// How a listener treats those who connect: backlog, time-out.
+/// How a listener treats connecting peers: backlog, time-out.
 using listen_options = verbs::ListenOptions;
 
 namespace detail {

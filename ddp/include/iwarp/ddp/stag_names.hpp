@@ -8,7 +8,7 @@
 
 namespace iwarp::ddp {
 
-/// Who chooses the key of an STag, its low octet: the table that hands it out, or its owner, anew
+/// What chooses the key of an STag, its low octet: the table that hands it out, or its owner, anew
 /// each time that a buffer comes into force under it (windows of type 2, fast regions).
 enum class KeyChoice : std::uint8_t { kTable, kOwner };
 
@@ -42,7 +42,7 @@ class StagNames {
   }
   /// The place of an STag, whatever its key; of any value.
   [[nodiscard]] std::uint32_t place_of(Stag stag) const;
-  /// Who chooses the keys of a place.
+  /// What chooses the keys of a place.
   [[nodiscard]] static constexpr KeyChoice choice_of(std::uint32_t place) {
     return place < kTablePlaces ? KeyChoice::kTable : KeyChoice::kOwner;
   }

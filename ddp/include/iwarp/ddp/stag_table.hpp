@@ -95,8 +95,8 @@ enum class Activation : std::uint8_t { kDone, kBusy, kRefused };
 /// Values come back late (RFC 5042 §6.1.1). However many STags are in force, one that the table
 /// chose as a whole is handed out again after kLeastBetween others at the earliest, an index whose
 /// keys its owner chooses after kLeastBetweenOwned. A value that has come back names one buffer:
-/// who knows it from an earlier life reaches no other protection domain, and no window of an
-/// earlier life opens again.
+/// a peer that knows it from an earlier life reaches no other protection domain, and no window of
+/// an earlier life opens again.
 class StagTable {
   struct Slot;
 

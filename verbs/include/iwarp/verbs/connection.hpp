@@ -15,7 +15,7 @@ namespace iwarp::verbs {
 using Endpoint = boost::asio::ip::tcp::endpoint;
 
 /// What becomes of a TCP connection whose MPA start-up ends in a rejection. RFC 5044 §7.1.2 (rules
-/// 2 and 3) leaves it open to its user, who mostly has no use for it.
+/// 2 and 3) leaves it open to its user, which mostly has no use for it.
 enum class AfterRejection : std::uint8_t {
   kClose,
   kGiveBack,  ///< It is the program's again, in streaming mode.
@@ -29,10 +29,10 @@ struct ConnectOptions {
   std::vector<std::byte> private_data;  ///< 512 octets at most, 508 with MPA revision 2.
   std::uint16_t ird = 16;               ///< Inbound Reads that this side will hold.
   std::uint16_t ord = 16;               ///< Outbound Reads that this side would like.
-  std::uint8_t mpa_revision = 2;        ///< Or 1 (RFC 5044). Who accepts answers what it is asked.
-  bool peer_to_peer = true;             ///< Either side may send first (revision 2 only).
-  bool require_crc = true;              ///< CRC is used if either side requires it.
-  bool want_markers = false;            ///< Ask the peer to put markers in what it sends.
+  std::uint8_t mpa_revision = 2;  ///< Or 1 (RFC 5044). The accepting side answers what it is asked.
+  bool peer_to_peer = true;       ///< Either side may send first (revision 2 only).
+  bool require_crc = true;        ///< CRC is used if either side requires it.
+  bool want_markers = false;      ///< Ask the peer to put markers in what it sends.
   bool rfc7306 = true;  ///< Atomics and Immediate Data; if not, the peer's are unexpected opcodes.
   bool fall_back = true;  ///< Try revision 1 once if a revision 2 request gets no answer. Takes a
                           ///< new TCP connection: without effect on an adopted one.

@@ -207,7 +207,7 @@ class IWARP_API Listener {
   [[nodiscard]] virtual Endpoint endpoint() const = 0;
 };
 
-/// How a listener treats those who connect.
+/// How a listener treats connecting peers.
 struct ListenOptions {
   int backlog = 128;  ///< Connections that the system keeps before they are looked at, about.
   /// For the Request, from the TCP connection on.

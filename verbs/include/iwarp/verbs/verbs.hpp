@@ -80,8 +80,8 @@ class IWARP_API MemoryRegion {
 ///
 /// The STags of type 1 come back as late as those of regions. Of type 2 the device chooses the
 /// upper 24 bits, which another window or fast region has after 2 * 10^6 others at the earliest;
-/// the low octet is its owner's, who uses the same one again after 256 bindings, or makes another
-/// window.
+/// the low octet is its owner's, which comes to the same one again after 256 bindings, or makes
+/// another window.
 class IWARP_API MemoryWindow {
  public:
   /// What it was made as.
@@ -215,7 +215,7 @@ class IWARP_API QueuePair {
   /// and from disconnect() to its end. After the end, and after close(), the requests complete as
   /// flushed at once: the one posted last tells that the queue has been emptied.
   ///
-  /// Who has accepted need not wait: from accept() on requests are taken, and leave once the peer
+  /// The accepting side need not wait: from accept() on requests are taken, and leave once the peer
   /// has sent its first FPDU (RFC 5044 §7.1.2). A peer that was asked for one right behind the
   /// answer (ConnectOptions::peer_to_peer) and has sent none for ten seconds is lost; without
   /// peer_to_peer it may take any time. Work that sends nothing does not wait, unless for a request
