@@ -97,9 +97,6 @@ std::mutex adapter_mutex;
 class FakeQp final : public provider::Qp, public std::enable_shared_from_this<FakeQp> {
  public:
   FakeQp(provider::QpInit init, std::uint32_t number) : init_(std::move(init)), number_(number) {}
-  ~FakeQp() override {
-    if (const auto peer = peer_.lock()) peer->end();
-  }
 
   Result<void, PostError> post_send(std::span<const SendWr> requests, Posting) override {
     const Lock lock(adapter_mutex);
@@ -128,6 +125,9 @@ class FakeQp final : public provider::Qp, public std::enable_shared_from_this<Fa
   void disconnect() override { end_both(); }
   void close() override { end_both(); }
   void abort() override { end_both(); }
+  void release() override {
+    if (const auto peer = peer_.lock()) peer->end();
+  }
   bool drained() const override {
     const Lock lock(adapter_mutex);
     return state_ == QpState::kError && receives_.empty();

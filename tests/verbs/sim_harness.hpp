@@ -53,6 +53,10 @@ class SimHost final : public soft::Host {
   void waiter_left() override {}
   void help() override {}
   void stop_lease(soft::SoftCq&) override {}
+  void pause() override {
+    if (inside_wait) return std::exchange(inside_wait, nullptr)();
+    std::this_thread::yield();
+  }
   void see_off(soft::ClosingStream closing) override;
   void account_tail(std::ptrdiff_t octets) override {
     tails += octets;
@@ -74,7 +78,7 @@ class SimHost final : public soft::Host {
   /// Called once, when a queue pair is in the middle of receiving, or of sending: what another
   /// thread could do just then.
   std::function<void()> inside_receive, inside_transmit;
-  /// Called once, when a queue pair waits for a copy of another thread.
+  /// Called once, when a thread waits for another one to leave a half or to end a copy.
   std::function<void()> inside_wait;
 
   const std::shared_ptr<soft::MemoryRegistry> registry;
@@ -89,10 +93,6 @@ class SimHost final : public soft::Host {
 
  private:
   static void receive_all(soft::SoftQp& qp);
-  void pause() {
-    if (inside_wait) return std::exchange(inside_wait, nullptr)();
-    std::this_thread::yield();
-  }
 
   tcp_offload::SimNetwork& net_;
   soft::RunningClock running_;

@@ -140,5 +140,64 @@ TEST_F(Race, DestructionWhileReceivingWaitsForItsEnd) {
   EXPECT_EQ(pair.end.host->tails, 0);
 }
 
+// Another thread destroys it while `inside` is the hook of a half.
+class Release : public Race {
+ protected:
+  void SetUp() override {
+    pair.end.host->inside_wait = [this] { waits = true; };
+  }
+  void TearDown() override { other.join(); }
+
+  std::function<void()> hook() {
+    return [this] {
+      inside = true;
+      other = std::thread([this] {
+        pair.end.qp->release();
+        came_back_during_the_half = inside.load();
+        released = true;
+      });
+      while (!waits.load() && !released.load()) std::this_thread::yield();
+      inside = false;
+    };
+  }
+
+  std::thread other;
+  std::atomic<bool> inside{false}, waits{false}, released{false};
+  std::atomic<bool> came_back_during_the_half{true};
+};
+
+TEST_F(Release, WaitsForTheThreadThatReceives) {
+  pair.end.host->inside_receive = hook();
+  let_it_receive();
+  ASSERT_TRUE(pair.run_until([&] { return waits.load() || released.load(); }, 1s));
+  while (!released.load()) std::this_thread::yield();
+  EXPECT_FALSE(came_back_during_the_half);
+}
+
+TEST_F(Release, WaitsForTheThreadThatSends) {
+  pair.end.host->inside_transmit = hook();
+  let_it_send();
+  ASSERT_TRUE(pair.run_until([&] { return waits.load() || released.load(); }, 1s));
+  while (!released.load()) std::this_thread::yield();
+  EXPECT_FALSE(came_back_during_the_half);
+}
+
+// The engine owns queue pairs while it serves them.
+TEST_F(Race, WhatComesBehindAReleaseIsNotPlacedForAnotherOwner) {
+  Region& target = pair.end.region(64, kRemote | Access::kLocalWrite);
+  const auto owner = pair.end.qp;
+  const auto write = [&](std::byte with) {
+    pair.peer.send(segment(tagged(WireOpcode::kWrite, target.key(), TaggedOffset{target.to(0)}),
+                           std::vector<std::byte>(64, with)));
+    pair.run_for(1ms);
+  };
+  write(std::byte{1});
+  ASSERT_EQ(target.memory.data()[0], std::byte{1});
+  owner->release();
+  owner->release();
+  write(std::byte{2});
+  EXPECT_EQ(target.memory.data()[0], std::byte{1});
+}
+
 }  // namespace
 }  // namespace iwarp::verbs::simtest

@@ -135,6 +135,7 @@ class FakeQp final : public provider::Qp, public ResponderQp {
   void disconnect() override {}
   void close() override {}
   void abort() override {}
+  void release() override {}
   [[nodiscard]] bool drained() const override { return true; }
   [[nodiscard]] QpState state() const override { return QpState::kIdle; }
   [[nodiscard]] std::uint32_t number() const override { return 7; }

@@ -30,7 +30,15 @@ class HandoffLock {
     return true;
   }
 
-  /// Whether somebody is inside, just now.
+  /// Ends it: calls `pause` until nobody is inside, does what was asked for meanwhile, and lets
+  /// nobody in any more. Work asked for later is not done. To be called once, and not from inside.
+  template <typename Pause, typename Work>
+  void close(Pause&& pause, Work&& work) {
+    while (held_.exchange(true)) pause();
+    while (pending_.exchange(false)) work();
+  }
+
+  /// Whether somebody is inside, just now; for ever, once it has been closed.
   [[nodiscard]] bool held() const { return held_.load(std::memory_order_relaxed); }
 
  private:

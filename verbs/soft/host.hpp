@@ -6,6 +6,7 @@
 #include <memory>
 #include <random>
 #include <system_error>
+#include <thread>
 
 #include "iwarp/ddp/stag_table.hpp"
 #include "iwarp/verbs/types.hpp"
@@ -51,6 +52,8 @@ class Host {
   virtual void waiter_left() = 0;
   /// The calling thread polls in vain: it may serve sockets that nobody else does meanwhile.
   virtual void help() = 0;
+  /// Called again and again by a thread that waits for another one to leave a half.
+  virtual void pause() { std::this_thread::yield(); }
   /// Closes a stream that its queue pair has left.
   virtual void see_off(ClosingStream closing) = 0;
 

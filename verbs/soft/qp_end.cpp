@@ -38,6 +38,16 @@ void SoftQp::abort() {
   settle();
 }
 
+// An adapter places nothing for a queue pair that has been destroyed: its memory may be used for
+// something else, registered or not. The engine or a poller may be in the middle of a Write, and
+// may have lost its processor there. What has been posted leaves as far as TCP takes it.
+void SoftQp::release() {
+  if (origin_.inherited() || released_.exchange(true)) return;
+  const auto pause = [this] { init_.host->pause(); };
+  rx_.close(pause, [] {});
+  tx_.close(pause, [this] { transmit_some(); });
+}
+
 // The caller may hold locks that the program's handler takes: it is called later.
 bool SoftQp::abort_startup() {
   std::unique_ptr<Startup> startup;

@@ -62,8 +62,10 @@ std::optional<std::string> beyond_limits(const QpCapacity& wanted) {
   return over("queue pair: max_inline", wanted.max_inline, kMaxInline);
 }
 
+// Owns the queue pair itself: the handle that the program holds is not kept by a start-up.
 std::shared_ptr<ResponderQp> responder_of(const std::shared_ptr<provider::Qp>& qp) {
-  return std::dynamic_pointer_cast<ResponderQp>(qp);
+  auto* const own = dynamic_cast<SoftQp*>(qp.get());
+  return own == nullptr ? nullptr : own->shared_from_this();
 }
 
 class SoftRequestWait final : public provider::RequestWait {

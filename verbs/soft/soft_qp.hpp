@@ -97,6 +97,7 @@ class SoftQp final : public provider::Qp,
   void disconnect() override;
   void close() override;
   void abort() override;
+  void release() override;
   [[nodiscard]] bool drained() const override;
   /// Whether the peer's TCP has acknowledged everything that will be sent. Any thread.
   [[nodiscard]] bool delivered() const;
@@ -316,6 +317,7 @@ class SoftQp final : public provider::Qp,
   HandoffLock tx_;
   std::atomic<bool> want_transmit_{false};  // set inside a half, done by settle()
   std::atomic<bool> given_up_{false};       // by abort()
+  std::atomic<bool> released_{false};       // the halves are closed, or about to be
   std::atomic<bool> want_flush_{false};
   std::atomic<bool> hold_{false};  // a responder that has seen no FPDU
   std::atomic<bool> blocked_{false};

@@ -120,7 +120,9 @@ Outcome<QueuePair> ProtectionDomain::create_qp(const CompletionQueue& send_cq,
                                         .linger = options.linger,
                                         .source_buffers = options.source_buffers});
   if (!core) return failure(core.error());
-  return QueuePair(std::move(*core), std::move(events));
+  // The last handle releases the queue pair, whatever still shares its ownership.
+  std::shared_ptr<provider::Qp> handle(core->get(), [owner = *core](auto*) { owner->release(); });
+  return QueuePair(std::move(handle), std::move(events));
 }
 
 Outcome<ConnectionInfo> ConnectionRequest::accept(QueuePair& qp, const ConnectOptions& options) {

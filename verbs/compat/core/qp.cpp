@@ -191,6 +191,7 @@ int ibv_destroy_qp(ibv_qp* shown) {
   qp.events->listen(nullptr);
   Rendezvous::get().forget(*qp.core);
   if (qp.stats != nullptr) qp.stats->print();
+  qp.core->release();
   qp.core.reset();
   ::pthread_cond_destroy(&shown->cond);
   ::pthread_mutex_destroy(&shown->mutex);

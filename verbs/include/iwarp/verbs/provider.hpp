@@ -137,7 +137,8 @@ struct QpInit {
 };
 
 /// A queue pair. Destruction flushes without completions and closes the connection; what had
-/// completed still arrives.
+/// completed still arrives. It may take place later than release(), as others share ownership for
+/// a while.
 class IWARP_API Qp {
  public:
   virtual ~Qp() = default;
@@ -156,6 +157,10 @@ class IWARP_API Qp {
   virtual void close() = 0;
   /// Ends at once: the TCP connection is reset, all requests are flushed.
   virtual void abort() = 0;
+  /// The program destroys it, and calls nothing more of it. Returns when no thread places into
+  /// memory on its behalf; none does so later, whatever comes. What was posted is flushed without
+  /// completions. Not to be called with a lock that a fault handler of the program's memory takes.
+  virtual void release() = 0;
   /// Whether each request that was posted has its completion, and none can get one any more.
   [[nodiscard]] virtual bool drained() const = 0;
   /// As QueuePair::state().

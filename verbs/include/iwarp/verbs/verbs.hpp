@@ -207,7 +207,9 @@ struct QpOptions {
   SourceBuffers source_buffers = SourceBuffers::kMayChange;
 };
 
-/// One end of an iWARP connection.
+/// One end of an iWARP connection. The end of the last copy of the handle destroys it: the
+/// connection is closed, what had completed still arrives, and when the destructor returns nothing
+/// is placed into memory for it any more.
 class IWARP_API QueuePair {
  public:
   /// Posts a list in order, as one batch. On failure the requests before `index` were posted,
