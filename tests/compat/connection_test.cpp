@@ -56,6 +56,28 @@ TEST(Waiting, ThreadThatWaitsCanBeCancelled) {
   ibv_ack_cq_events(cq, 1);
 }
 
+// Adapters make no system call for these: a thread that is cancelled meanwhile does them whole, and
+// the queue pair goes on.
+TEST(Waiting, PostsAndPollsAreNoCancellationPoints) {
+  Pair pair;
+  bool came_to_the_end = false;
+  std::thread cancelled([&] {
+    pthread_cancel(pthread_self());
+    ibv_wc wc{};
+    ibv_poll_cq(pair.server.id->recv_cq, 1, &wc);
+    pair.client.post_send(1, pair.client.sge());
+    ibv_poll_cq(pair.client.id->send_cq, 0, &wc);
+    pair.server.post_receive(101);
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, nullptr);
+    came_to_the_end = true;
+  });
+  cancelled.join();
+  ASSERT_TRUE(came_to_the_end);
+  EXPECT_EQ(completion_of(pair.client.id->send_cq).status, IBV_WC_SUCCESS);
+  EXPECT_EQ(completion_of(pair.server.id->recv_cq).status, IBV_WC_SUCCESS);
+  pair.expect_alive();
+}
+
 TEST(Waiting, EndsWithTheEventOfAnEnd) {
   Pair pair;
   must(rdma_disconnect(pair.client.id), "rdma_disconnect");

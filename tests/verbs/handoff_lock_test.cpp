@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <new>
 #include <thread>
 
 namespace iwarp::verbs::soft {
@@ -30,6 +32,15 @@ TEST(HandoffLock, LetsNobodyInOnceItIsClosed) {
   EXPECT_FALSE(lock.try_run([&] { ++done; }));
   EXPECT_EQ(done, 0);
   EXPECT_TRUE(lock.held());
+}
+
+TEST(HandoffLock, WorkThatThrowsLeavesNobodyInside) {
+  HandoffLock lock;
+  const auto fails = [] { throw std::bad_alloc(); };
+  EXPECT_THROW(lock.run(fails), std::bad_alloc);
+  EXPECT_FALSE(lock.held());
+  EXPECT_THROW(lock.try_run(fails), std::bad_alloc);
+  EXPECT_FALSE(lock.held());
 }
 
 TEST(HandoffLock, ClosingWaitsAndLeavesNothingUndoneThatWasAskedForBefore) {

@@ -2,11 +2,14 @@
 
 #include <atomic>
 
+#include "iwarp/tcp_offload/no_cancel.hpp"
+
 namespace iwarp::verbs::soft {
 
 /// A lock that nobody waits for. run() does the work now, or leaves it to whoever is inside: the
 /// holder looks again after unlocking, so that work asked for is always done once more. A call
-/// from inside the work itself asks for another round.
+/// from inside the work itself asks for another round. A thread that is cancelled inside leaves
+/// first: it may be one that polls, in a system call of the work's.
 class HandoffLock {
  public:
   /// Sees to it that `work` runs after this call began. All callers pass work of the same effect.
@@ -14,9 +17,9 @@ class HandoffLock {
   void run(Work&& work) {
     pending_.store(true);
     while (pending_.load() && !held_.exchange(true)) {
+      const Inside inside(held_);
       pending_.store(false);
       work();
-      held_.store(false);
     }
   }
 
@@ -24,8 +27,10 @@ class HandoffLock {
   template <typename Work>
   bool try_run(Work&& work) {
     if (held_.exchange(true)) return false;
-    work();
-    held_.store(false);
+    {
+      const Inside inside(held_);
+      work();
+    }
     if (pending_.load()) run(work);
     return true;
   }
@@ -35,6 +40,7 @@ class HandoffLock {
   template <typename Pause, typename Work>
   void close(Pause&& pause, Work&& work) {
     while (held_.exchange(true)) pause();
+    const tcp_offload::NoCancel whole;
     while (pending_.exchange(false)) work();
   }
 
@@ -42,6 +48,19 @@ class HandoffLock {
   [[nodiscard]] bool held() const { return held_.load(std::memory_order_relaxed); }
 
  private:
+  // What throws leaves, too.
+  class Inside {
+   public:
+    explicit Inside(std::atomic<bool>& held) : held_(held) {}
+    Inside(const Inside&) = delete;
+    Inside& operator=(const Inside&) = delete;
+    ~Inside() { held_.store(false); }
+
+   private:
+    std::atomic<bool>& held_;
+    const tcp_offload::NoCancel whole_;
+  };
+
   std::atomic<bool> held_{false};
   std::atomic<bool> pending_{false};
 };

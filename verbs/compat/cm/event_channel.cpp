@@ -7,6 +7,7 @@
 
 #include "core/errors.hpp"
 #include "core/qp.hpp"
+#include "iwarp/tcp_offload/no_cancel.hpp"
 
 namespace iwarp::compat {
 namespace {
@@ -78,7 +79,7 @@ rdma_event_channel* rdma_create_event_channel() {
 }
 
 void rdma_destroy_event_channel(rdma_event_channel* channel) {
-  const NoCancel whole;
+  const iwarp::tcp_offload::NoCancel whole;
   if (!channel_of(channel).origin.inherited()) delete &channel_of(channel);
 }
 

@@ -3,6 +3,7 @@
 #include "cm/devices.hpp"
 #include "core/errors.hpp"
 #include "core/qp.hpp"
+#include "iwarp/tcp_offload/no_cancel.hpp"
 
 namespace iwarp::compat {
 
@@ -95,7 +96,7 @@ int rdma_create_id(rdma_event_channel* channel, rdma_cm_id** id, void* context,
 int rdma_destroy_id(rdma_cm_id* shown) {
   Id& id = id_of(shown);
   if (id.origin.inherited()) return 0;
-  const NoCancel whole;
+  const iwarp::tcp_offload::NoCancel whole;
   delete &id;
   return 0;
 }

@@ -4,6 +4,7 @@
 
 #include "core/completion.hpp"
 #include "core/errors.hpp"
+#include "iwarp/tcp_offload/no_cancel.hpp"
 
 namespace iwarp::compat {
 namespace {
@@ -92,7 +93,7 @@ int ibv_destroy_cq(ibv_cq* shown) {
   if (inherited(shown->context)) return 0;
   Cq& cq = cq_of(shown);
   if (!cq.uses.close()) return EBUSY;
-  const NoCancel whole;
+  const iwarp::tcp_offload::NoCancel whole;
   cq.watch.reset();
   wait_for_acknowledgements(cq);
   ::pthread_cond_destroy(&shown->cond);

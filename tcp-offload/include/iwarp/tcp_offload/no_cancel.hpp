@@ -2,10 +2,10 @@
 
 #include <pthread.h>
 
-namespace iwarp::compat {
+namespace iwarp::tcp_offload {
 
-/// While it lives the thread is not cancelled: what it does is done whole, although system calls in
-/// it are cancellation points.
+/// While it lives the thread is not cancelled (pthread_cancel(3)): what it does is done whole,
+/// although system calls in it are cancellation points.
 class NoCancel {
  public:
   NoCancel() { pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before_); }
@@ -17,4 +17,4 @@ class NoCancel {
   int before_ = PTHREAD_CANCEL_ENABLE;
 };
 
-}  // namespace iwarp::compat
+}  // namespace iwarp::tcp_offload
