@@ -63,6 +63,23 @@ RawPair::RawPair(const PairOptions& options, soft::Role role)
             initiator ? options.rtr : mpa::Rtr::kNone);
 }
 
+namespace {
+
+PairOptions of_little_room(std::chrono::milliseconds linger) {
+  PairOptions options = RawPair::without_rtr();
+  options.client.timeouts.linger = linger;
+  options.net.send_buffer = options.net.receive_buffer = 4096;
+  return options;
+}
+
+}  // namespace
+
+StuckPair::StuckPair(std::chrono::milliseconds linger) : RawPair(of_little_room(linger)) {
+  peer.reads = false;
+  const Sge from = source.sge();
+  post(end, send_of(1, {&from, 1}));
+}
+
 bool RawPair::run_until_closed(std::chrono::nanoseconds limit) {
   return run_until(
       [this] {

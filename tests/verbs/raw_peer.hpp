@@ -89,6 +89,15 @@ class RawPair {
   RawPeer peer;
 };
 
+/// One whose peer does not read until it is told to: a Send (wr_id 1) has been posted of far more
+/// than the network holds.
+class StuckPair : public RawPair {
+ public:
+  explicit StuckPair(std::chrono::milliseconds linger = kDefaultLinger);
+
+  Region& source = end.region(50'000, Access::kNone);
+};
+
 /// The opcode of a ULPDU's RDMAP control field.
 rdmap::Opcode opcode_of(const Ulpdu& ulpdu);
 

@@ -216,14 +216,7 @@ TEST_F(Diagnosed, MissingFirstFpduIsATimeOutInMpa) {
 }
 
 TEST_F(Diagnosed, FaultOutranksTheGracefulEndUnderWay) {
-  PairOptions options = RawPair::without_rtr();
-  options.client.timeouts.linger = 10s;
-  options.net.send_buffer = options.net.receive_buffer = 4096;
-  RawPair pair(options);
-  pair.peer.reads = false;
-  Region& source = pair.end.region(50'000, Access::kNone);
-  const Sge from = source.sge();
-  post(pair.end, send_of(1, {&from, 1}));
+  StuckPair pair(10s);
   pair.end.qp->disconnect();
   expect_ended(pair.end, EndedBy::kProgram, EndLayer::kNone, "disconnected here");
   pair.run_for(11s);

@@ -85,14 +85,7 @@ TEST(SimClose, OctetsThatTrickleInDoNotProlongAnFpdusTimeWhileRoomIsShort) {
 }
 
 TEST(SimClose, PeerThatStopsReadingHoldsACloseUpForABoundedTime) {
-  PairOptions options = RawPair::without_rtr();
-  options.client.timeouts.linger = 10s;
-  options.net.send_buffer = options.net.receive_buffer = 4096;
-  RawPair pair(options);
-  pair.peer.reads = false;
-  Region& source = pair.end.region(50'000, Access::kNone);
-  const Sge from = source.sge();
-  post(pair.end, send_of(1, {&from, 1}));
+  StuckPair pair(10s);
   post(pair.end, send_of(2, {}));
   pair.end.qp->disconnect();
   pair.run_for(9s);
@@ -106,15 +99,8 @@ TEST(SimClose, PeerThatStopsReadingHoldsACloseUpForABoundedTime) {
 // Each look at the time-outs finds octets of the peer's, which are dropped: they are no sign of
 // life.
 TEST(SimClose, PeerThatSendsWithoutPauseAndReadsNothingDoesNotHoldUpACloseEither) {
-  PairOptions options = RawPair::without_rtr();
-  options.client.timeouts.linger = 10s;
-  options.net.send_buffer = options.net.receive_buffer = 4096;
-  RawPair pair(options);
-  pair.peer.reads = false;
+  StuckPair pair(10s);
   pair.end.host->deaf = true;
-  Region& source = pair.end.region(50'000, Access::kNone);
-  const Sge from = source.sge();
-  post(pair.end, send_of(1, {&from, 1}));
   pair.end.qp->close();
   for (int looks = 0; looks < 80 && !pair.end.closed(); ++looks) {
     pair.peer.send(segment(untagged(rdmap::Opcode::kSend, 1), pattern(500)));

@@ -360,15 +360,9 @@ TEST(DestructionInSim, WithRequestsOutstandingCompletesNothingMore) {
 
 // What a thread planned and could not send it holds no longer.
 TEST(Deregistration, DoesNotWaitForAPeerThatStopsReading) {
-  PairOptions options = RawPair::without_rtr();
-  options.net.send_buffer = options.net.receive_buffer = 4096;
-  RawPair pair(options);
-  pair.peer.reads = false;
-  Region& source = pair.end.region(50'000, Access::kNone);
-  const Sge from = source.sge();
-  post(pair.end, send_of(1, {&from, 1}));
+  StuckPair pair;
   pair.run_for(1s);
-  source.mr.reset();
+  pair.source.mr.reset();
   pair.peer.reads = true;
   ASSERT_TRUE(pair.run_until_closed());
   pair.turn();

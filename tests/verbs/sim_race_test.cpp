@@ -140,46 +140,47 @@ TEST_F(Race, DestructionWhileReceivingWaitsForItsEnd) {
   EXPECT_EQ(pair.end.host->tails, 0);
 }
 
-// Another thread destroys it while `inside` is the hook of a half.
+// Another thread destroys it in the middle of a half, for which it waits.
 class Release : public Race {
  protected:
-  void SetUp() override {
+  Release() {
     pair.end.host->inside_wait = [this] { waits = true; };
   }
-  void TearDown() override { other.join(); }
+  ~Release() override {
+    if (other.joinable()) other.join();
+  }
 
-  std::function<void()> hook() {
-    return [this] {
-      inside = true;
-      other = std::thread([this] {
-        pair.end.qp->release();
-        came_back_during_the_half = inside.load();
-        released = true;
-      });
-      while (!waits.load() && !released.load()) std::this_thread::yield();
-      inside = false;
-    };
+  // To be called inside a half: returns when the other thread waits, or has come back too early.
+  void destroy_elsewhere() {
+    inside = true;
+    other = std::thread([this] {
+      pair.end.qp->release();
+      came_back_inside = inside.load();
+      released = true;
+    });
+    while (!waits.load() && !released.load()) std::this_thread::yield();
+    inside = false;
+  }
+  void expect_that_it_waited() {
+    ASSERT_TRUE(pair.run_until([&] { return other.joinable(); }, 1s));
+    other.join();
+    EXPECT_FALSE(came_back_inside);
   }
 
   std::thread other;
-  std::atomic<bool> inside{false}, waits{false}, released{false};
-  std::atomic<bool> came_back_during_the_half{true};
+  std::atomic<bool> inside{false}, waits{false}, released{false}, came_back_inside{true};
 };
 
 TEST_F(Release, WaitsForTheThreadThatReceives) {
-  pair.end.host->inside_receive = hook();
+  pair.end.host->inside_receive = [this] { destroy_elsewhere(); };
   let_it_receive();
-  ASSERT_TRUE(pair.run_until([&] { return waits.load() || released.load(); }, 1s));
-  while (!released.load()) std::this_thread::yield();
-  EXPECT_FALSE(came_back_during_the_half);
+  expect_that_it_waited();
 }
 
 TEST_F(Release, WaitsForTheThreadThatSends) {
-  pair.end.host->inside_transmit = hook();
+  pair.end.host->inside_transmit = [this] { destroy_elsewhere(); };
   let_it_send();
-  ASSERT_TRUE(pair.run_until([&] { return waits.load() || released.load(); }, 1s));
-  while (!released.load()) std::this_thread::yield();
-  EXPECT_FALSE(came_back_during_the_half);
+  expect_that_it_waited();
 }
 
 // The engine owns queue pairs while it serves them.
