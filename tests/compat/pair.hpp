@@ -8,6 +8,7 @@
 #include <array>
 #include <chrono>
 #include <cstring>
+#include <functional>
 #include <stdexcept>
 #include <string>
 #include <thread>
@@ -45,6 +46,10 @@ inline ibv_qp_init_attr small_qp() {
   return attributes;
 }
 
+struct End;
+/// Says what an end's queue pair is made of, once the end has a device.
+using Prepare = std::function<void(End&, ibv_qp_init_attr&)>;
+
 /// A queue pair of an id whose calls wait, and memory that its device knows.
 struct End {
   rdma_cm_id* id = nullptr;
@@ -58,8 +63,9 @@ struct End {
     if (mr != nullptr) ibv_dereg_mr(mr);
     if (id != nullptr) rdma_destroy_ep(id);
   }
-  void make_qp() {
+  void make_qp(const Prepare& prepare = {}) {
     ibv_qp_init_attr attributes = small_qp();
+    if (prepare) prepare(*this, attributes);
     must(rdma_create_qp(id, nullptr, &attributes), "rdma_create_qp");
     constexpr int kAll = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_WRITE;
     mr = must(ibv_reg_mr(id->pd, memory.data(), memory.size(), kAll), "ibv_reg_mr");
@@ -107,22 +113,22 @@ struct Pair {
   End client, server;
   rdma_cm_id* listener = nullptr;
 
-  Pair() {
+  explicit Pair(const Prepare& prepare = {}) {
     sockaddr_in at = loopback();
     must(rdma_create_id(nullptr, &listener, nullptr, RDMA_PS_TCP), "rdma_create_id");
     must(rdma_bind_addr(listener, plain(at)), "rdma_bind_addr");
     must(rdma_listen(listener, 4), "rdma_listen");
     at.sin_port = rdma_get_src_port(listener);
-    std::thread acceptor([this] {
+    std::thread acceptor([&] {
       must(rdma_get_request(listener, &server.id), "rdma_get_request");
-      server.make_qp();
+      server.make_qp(prepare);
       must(server.post_receive(100), "ibv_post_recv");
       must(rdma_accept(server.id, nullptr), "rdma_accept");
     });
     must(rdma_create_id(nullptr, &client.id, nullptr, RDMA_PS_TCP), "rdma_create_id");
     must(rdma_resolve_addr(client.id, nullptr, plain(at), 2000), "rdma_resolve_addr");
     must(rdma_resolve_route(client.id, 2000), "rdma_resolve_route");
-    client.make_qp();
+    client.make_qp(prepare);
     must(rdma_connect(client.id, nullptr), "rdma_connect");
     acceptor.join();
   }

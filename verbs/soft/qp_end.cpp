@@ -46,6 +46,12 @@ void SoftQp::release() {
   const auto pause = [this] { init_.host->pause(); };
   rx_.close(pause, [] {});
   tx_.close(pause, [this] { transmit_some(); });
+  discard_completions();
+}
+
+void SoftQp::discard_completions() {
+  init_.send_cq->discard(number());
+  init_.recv_cq->discard(number());
 }
 
 // The caller may hold locks that the program's handler takes: it is called later.

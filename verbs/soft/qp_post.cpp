@@ -92,7 +92,7 @@ std::errc SoftQp::check(const SendWr& request) const {
     const std::errc refused = link->check_agreed(operation_of(request));
     if (refused != std::errc{}) return refused;
   }
-  return send_queue_.full() ? std::errc::not_enough_memory : std::errc{};
+  return send_places_.room() == 0 ? std::errc::not_enough_memory : std::errc{};
 }
 
 // RFC 5041 §6.2.1: a program that has asked for a graceful end submits nothing more. What it posts
@@ -108,7 +108,7 @@ std::optional<PostError> SoftQp::check_all(std::span<const SendWr> requests) con
       return PostError{problem, i};
     }
   }
-  if (const std::size_t room = send_queue_.room(); room < requests.size()) {
+  if (const std::size_t room = send_places_.room(); room < requests.size()) {
     return PostError{std::errc::not_enough_memory, room};
   }
   return std::nullopt;
@@ -154,6 +154,7 @@ void SoftQp::append(const SendWr& request) {
   } else {
     copy_sges(request.sges, send_queue_.vacant_sges());
   }
+  send_places_.take();
   send_queue_.append();
 }
 
@@ -206,9 +207,10 @@ Result<void, PostError> SoftQp::post_receive(std::span<const RecvWr> requests) {
     const std::lock_guard lock(post_receive_lock_);
     for (const RecvWr& request : requests) {
       if (request.sges.size() > init_.capacity.max_recv_sge) problem = std::errc::invalid_argument;
-      if (receive_queue_.full()) problem = std::errc::not_enough_memory;
+      if (receive_places_.room() == 0) problem = std::errc::not_enough_memory;
       if (problem != std::errc{}) break;
       copy_sges(request.sges, receive_queue_.vacant_sges());
+      receive_places_.take();
       receive_queue_.append(request.wr_id, request.sges.size());
       ++posted;
     }

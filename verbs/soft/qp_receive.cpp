@@ -245,7 +245,9 @@ void SoftQp::complete_receive(const rdmap::SendDelivered& delivered) {
   }
   link_.load()->receives.add(1);
   shared_receives_.give_back();
-  if (!init_.recv_cq->push(completion)) lost("the receive completion queue overran");
+  if (!init_.recv_cq->push(completion, receive_places())) {
+    lost("the receive completion queue overran");
+  }
 }
 
 void SoftQp::on_fault(const rdmap::Fault& fault) {
@@ -364,7 +366,7 @@ void SoftQp::flush_receives(Status first) {
     completion.qp_number = number();
     completion.opcode = CompletionOpcode::kReceive;
     completion.status = status;
-    init_.recv_cq->push(completion);
+    init_.recv_cq->push(completion, receive_places());
   };
   if (link != nullptr) {
     link->discard = true;

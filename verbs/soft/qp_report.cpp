@@ -44,6 +44,8 @@ rdmap::ReceiveSource& SoftQp::receives() {
   return receive_queue_;
 }
 
+Places& SoftQp::receive_places() { return init_.srq ? init_.srq->places() : receive_places_; }
+
 int SoftQp::descriptor() const {
   const Link* link = link_.load();
   return link == nullptr ? -1 : link->stream.descriptor();

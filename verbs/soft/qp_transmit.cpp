@@ -335,7 +335,8 @@ void SoftQp::complete_head(Status status) {
   if (status == Status::kSuccess) link_.load()->count(request.operation);
   failing_ = failing_ || status != Status::kSuccess;
   send_queue_.retire();
-  if (report && !init_.send_cq->push(completion)) lost("the send completion queue overran");
+  if (!report) return send_places_.give_back();
+  if (!init_.send_cq->push(completion, send_places_)) lost("the send completion queue overran");
 }
 
 void SoftQp::flush_requests() {

@@ -4,18 +4,11 @@
 
 namespace iwarp::verbs::soft {
 
-// One place more than asked for: the receive that a message is filling counts as posted no longer,
-// but its scatter list is still in use.
 ReceiveQueue::ReceiveQueue(std::uint32_t depth, std::uint32_t max_sges)
-    : depth_(depth),
-      mask_(std::bit_ceil(depth + 1U) - 1U),
+    : mask_(std::bit_ceil(depth) - 1U),
       max_sges_(max_sges),
       entries_(new Entry[std::size_t{mask_} + 1]),
       sges_(new ddp::Sge[(std::size_t{mask_} + 1) * max_sges]) {}
-
-bool ReceiveQueue::full() const {
-  return tail_.load(std::memory_order_relaxed) - head_.load(std::memory_order_acquire) >= depth_;
-}
 
 std::span<ddp::Sge> ReceiveQueue::vacant_sges() {
   return {&sges_[std::size_t{tail_.load(std::memory_order_relaxed) & mask_} * max_sges_],

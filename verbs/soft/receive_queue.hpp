@@ -9,15 +9,14 @@
 namespace iwarp::verbs::soft {
 
 /// A ring of posted receives. One thread at a time posts, one at a time takes; the two may run at
-/// once. At most one is taken and not given back.
+/// once. The posting side sees to it that no more than `depth` are outstanding (Places).
 class ReceiveQueue final : public rdmap::ReceiveSource {
  public:
   ReceiveQueue(std::uint32_t depth, std::uint32_t max_sges);
 
   // The posting side.
-  [[nodiscard]] bool full() const;
   [[nodiscard]] bool empty() const { return head_.load() == tail_.load(); }
-  /// Room for the scatter list of the next receive. Precondition: !full().
+  /// Room for the scatter list of the next receive.
   std::span<ddp::Sge> vacant_sges();
   void append(std::uint64_t cookie, std::size_t sge_count);
 
@@ -32,11 +31,11 @@ class ReceiveQueue final : public rdmap::ReceiveSource {
     std::size_t sge_count = 0;
   };
 
-  std::uint32_t depth_, mask_, max_sges_;
+  std::uint32_t mask_, max_sges_;
   std::unique_ptr<Entry[]> entries_;
   std::unique_ptr<ddp::Sge[]> sges_;
   std::uint32_t taken_ = 0;
-  alignas(64) std::atomic<std::uint32_t> head_{0};  // places before it are free
+  alignas(64) std::atomic<std::uint32_t> head_{0};  // those before it have been taken
   alignas(64) std::atomic<std::uint32_t> tail_{0};
 };
 

@@ -7,7 +7,11 @@ namespace iwarp::verbs::soft {
 
 SoftSrq::SoftSrq(std::shared_ptr<Host> host, std::shared_ptr<SoftPd> pd,
                  const provider::SrqOptions& options, std::uint32_t number)
-    : host_(std::move(host)), pd_(std::move(pd)), options_(options), number_(number) {
+    : host_(std::move(host)),
+      pd_(std::move(pd)),
+      options_(options),
+      number_(number),
+      places_(options.max_wr) {
   entries_.resize(options.max_wr);
   for (Entry& entry : entries_) {
     entry.sges.reserve(options.max_sge);
@@ -17,7 +21,7 @@ SoftSrq::SoftSrq(std::shared_ptr<Host> host, std::shared_ptr<SoftPd> pd,
 
 std::errc SoftSrq::check(const RecvWr& request) const {
   if (request.sges.size() > options_.max_sge) return std::errc::invalid_argument;
-  return vacant_.empty() ? std::errc::not_enough_memory : std::errc{};
+  return places_.room() == 0 ? std::errc::not_enough_memory : std::errc{};
 }
 
 Result<void, PostError> SoftSrq::post_receive(std::span<const RecvWr> requests) {
@@ -28,6 +32,7 @@ Result<void, PostError> SoftSrq::post_receive(std::span<const RecvWr> requests) 
     if (const std::errc problem = check(request); problem != std::errc{}) {
       return failure(PostError{problem, i});
     }
+    places_.take();
     Entry* entry = vacant_.back();
     vacant_.pop_back();
     entry->cookie = request.wr_id;
@@ -106,6 +111,7 @@ void SoftSrq::forget(const SharedReceives& taker) {
 }
 
 SharedReceives::~SharedReceives() {
+  if (current_ != nullptr) queue_->places().give_back();  // its message never became whole
   give_back();
   if (queue_) queue_->forget(*this);
 }

@@ -12,6 +12,7 @@
 #include "soft/host.hpp"
 #include "soft/inherited.hpp"
 #include "soft/memory_registry.hpp"
+#include "soft/places.hpp"
 #include "soft/spin_lock.hpp"
 
 namespace iwarp::verbs::soft {
@@ -33,6 +34,8 @@ class SoftSrq final : public provider::Srq {
   Outcome<void> arm_limit(std::uint32_t limit) override;
   [[nodiscard]] std::uint32_t number() const override { return number_; }
   [[nodiscard]] const std::shared_ptr<SoftPd>& pd() const { return pd_; }
+  /// Those of its receives, also of the ones that have been taken.
+  [[nodiscard]] Places& places() { return places_; }
   /// Whether it is of the process that this one was forked from.
   [[nodiscard]] bool inherited() const { return origin_.inherited(); }
 
@@ -59,6 +62,8 @@ class SoftSrq final : public provider::Srq {
   const std::uint32_t number_;
   const Origin origin_;
 
+  Places places_;  // taken under lock_
+
   SpinLock lock_;
   std::vector<Entry> entries_;
   std::vector<Entry*> vacant_;
@@ -77,9 +82,9 @@ class SharedReceives final : public rdmap::ReceiveSource {
   SharedReceives(const SharedReceives&) = delete;
   SharedReceives& operator=(const SharedReceives&) = delete;
 
-  /// Gives back the one taken before.
+  /// Gives back the entry of the one taken before.
   std::optional<rdmap::ReceiveBuffer> take() override;
-  /// Its message is complete: the place is free before the program hears of it.
+  /// Its message is complete: the entry is free before the program hears of it.
   void give_back();
 
  private:

@@ -52,7 +52,7 @@ Outcome<void> SoftCq::resize(std::uint32_t depth) {
   if (origin_.refuses()) return refused();
   if (depth == 0 || depth > kMaxDepth) return refuse("it is not a depth of this device");
   if (overrun_.load()) return refuse("it has overrun, and takes nothing any more");
-  std::vector<Completion> ring(depth);
+  std::vector<Entry> ring(depth);
   {
     const std::lock_guard lock(ring_lock_);
     const std::uint32_t count = count_.load(std::memory_order_relaxed);
@@ -76,7 +76,7 @@ bool SoftCq::fires(const Completion& completion) {
   return true;
 }
 
-bool SoftCq::push(const Completion& completion) {
+bool SoftCq::push(const Completion& completion, Places& places) {
   bool fire = false;
   bool taken = true;
   bool first_overrun = false;
@@ -87,11 +87,12 @@ bool SoftCq::push(const Completion& completion) {
       first_overrun = !overrun_.exchange(true);
       taken = false;
     } else {
-      ring_[(head_ + count) % ring_.size()] = completion;
+      ring_[(head_ + count) % ring_.size()] = {completion, &places};
       count_.store(count + 1U);
       fire = fires(completion);
     }
   }
+  if (!taken) places.give_back();
   if (first_overrun) {
     host_->report({AsyncEvent::Kind::kCqOverrun, number_,
                    "completion queue " + std::to_string(number_) + " overran its " +
@@ -122,11 +123,27 @@ std::size_t SoftCq::pop(std::span<Completion> into) {
   const std::uint32_t count = count_.load(std::memory_order_relaxed);
   const auto taken = static_cast<std::uint32_t>(std::min<std::size_t>(count, into.size()));
   for (std::uint32_t i = 0; i < taken; ++i) {
-    into[i] = ring_[head_];
+    into[i] = ring_[head_].completion;
+    ring_[head_].places->give_back();
     if (++head_ == ring_.size()) head_ = 0;
   }
   count_.store(count - taken);
   return taken;
+}
+
+void SoftCq::discard(std::uint32_t qp_number) {
+  const std::lock_guard lock(ring_lock_);
+  const std::uint32_t count = count_.load(std::memory_order_relaxed);
+  std::uint32_t kept = 0;
+  for (std::uint32_t i = 0; i < count; ++i) {
+    const Entry& entry = ring_[(head_ + i) % ring_.size()];
+    if (entry.completion.qp_number == qp_number) {
+      entry.places->give_back();
+    } else {
+      ring_[(head_ + kept++) % ring_.size()] = entry;
+    }
+  }
+  count_.store(kept);
 }
 
 std::size_t SoftCq::poll(std::span<Completion> into) {

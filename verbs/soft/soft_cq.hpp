@@ -9,6 +9,7 @@
 #include "iwarp/verbs/provider.hpp"
 #include "soft/host.hpp"
 #include "soft/inherited.hpp"
+#include "soft/places.hpp"
 #include "soft/spin_lock.hpp"
 
 namespace iwarp::verbs::soft {
@@ -38,8 +39,12 @@ class SoftCq final : public provider::Cq {
   /// The most that a completion queue holds.
   static constexpr std::uint32_t kMaxDepth = 1U << 22U;
 
-  /// Adds a completion. False if the queue is full: it has overrun, and takes nothing any more.
-  bool push(const Completion& completion);
+  /// Adds the completion of a request that has a place among `places`, which is given back when it
+  /// is polled. False if the queue is full: it has overrun, and takes nothing any more.
+  bool push(const Completion& completion, Places& places);
+  /// Takes out what has come for a queue pair that is destroyed: a program may have freed what its
+  /// completions name, and their places are about to go.
+  void discard(std::uint32_t qp_number);
 
   /// Errors: the system's, if it refuses to watch the socket; the queue pair is attached all the
   /// same.
@@ -65,6 +70,10 @@ class SoftCq final : public provider::Cq {
   enum class Armed : std::uint8_t { kNo, kSolicited, kAny };
   static constexpr std::size_t kPollAll = 16;
 
+  struct Entry {
+    Completion completion;
+    Places* places = nullptr;
+  };
   std::size_t pop(std::span<Completion> into);
   [[nodiscard]] bool empty() const { return count_.load() == 0; }
   void drive();
@@ -85,7 +94,7 @@ class SoftCq final : public provider::Cq {
   const Origin origin_;
 
   mutable SpinLock ring_lock_;
-  std::vector<Completion> ring_;  // as long as the queue is deep
+  std::vector<Entry> ring_;  // as long as the queue is deep
   std::uint32_t head_ = 0;
   std::atomic<std::uint32_t> count_{0};
   std::atomic<bool> overrun_{false};  // for ever

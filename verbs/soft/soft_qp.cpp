@@ -16,11 +16,14 @@ SoftQp::SoftQp(Init init)
       stream_(init_.host->memory().begin_stream()),
       send_queue_(init_.capacity.max_send_wr, init_.capacity.max_send_sge,
                   init_.capacity.max_inline),
+      send_places_(init_.capacity.max_send_wr),
       receive_queue_(init_.srq ? 0 : init_.capacity.max_recv_wr, init_.capacity.max_recv_sge),
+      receive_places_(init_.capacity.max_recv_wr),
       shared_receives_(init_.srq) {}
 
 SoftQp::~SoftQp() {
   if (startup_) startup_->cancel();
+  discard_completions();
   init_.host->memory().end_stream(stream_);
   if (!owned_link_) return;
   init_.host->remove(*this);

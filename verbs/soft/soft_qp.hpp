@@ -17,6 +17,7 @@
 #include "soft/host.hpp"
 #include "soft/inherited.hpp"
 #include "soft/memory_registry.hpp"
+#include "soft/places.hpp"
 #include "soft/receive_queue.hpp"
 #include "soft/scratch.hpp"
 #include "soft/shared_receive_queue.hpp"
@@ -191,6 +192,7 @@ class SoftQp final : public provider::Qp,
   [[nodiscard]] rdmap::StreamState stream_state() const { return stream_state_.load(); }
   [[nodiscard]] bool flushing() const;
   [[nodiscard]] rdmap::ReceiveSource& receives();
+  [[nodiscard]] Places& receive_places();
   [[nodiscard]] bool flushing_receives() const;
   [[nodiscard]] bool keeps_receives() const;
   bool outlive_peer();
@@ -262,6 +264,7 @@ class SoftQp final : public provider::Qp,
   void retire();
   void flush_requests();
   void complete_head(Status status);
+  void discard_completions();
   void take_terminate();
 
   // qp_source_fault.cpp: under tx_.
@@ -296,7 +299,9 @@ class SoftQp final : public provider::Qp,
   const ddp::StreamId stream_;
   const Origin origin_;
   rdmap::SendQueue send_queue_;
+  Places send_places_;
   ReceiveQueue receive_queue_;
+  Places receive_places_;
   SharedReceives shared_receives_;           // in place of receive_queue_, if there is an SRQ
   std::unique_ptr<LocalWork[]> local_work_;  // by place in the send queue; made at the first one
   SpinLock post_send_lock_, post_receive_lock_;

@@ -1,6 +1,7 @@
 #include "core/cq.hpp"
 
 #include <algorithm>
+#include <array>
 
 #include "core/completion.hpp"
 #include "core/errors.hpp"
@@ -46,13 +47,18 @@ Cq* make_cq(ibv_context* context, std::uint32_t depth, void* cq_context, ibv_com
   return cq.release();
 }
 
+// Fewer than asked for means that there were no more: programs sleep then.
 int poll_cq(ibv_cq* cq, int count, ibv_wc* into) {
   if (count < 0 || refused(cq->context)) return -1;
   std::array<verbs::Completion, 32> batch;
-  const auto most = std::min(static_cast<std::size_t>(count), batch.size());
-  const std::size_t got = cq_of(cq).core->poll({batch.data(), most});
-  for (std::size_t i = 0; i < got; ++i) fill(into[i], batch[i]);
-  return static_cast<int>(got);
+  int total = 0;
+  while (total < count) {
+    const auto most = std::min(static_cast<std::size_t>(count - total), batch.size());
+    const std::size_t got = cq_of(cq).core->poll({batch.data(), most});
+    for (std::size_t i = 0; i < got; ++i) fill(into[total++], batch[i]);
+    if (got < most) break;
+  }
+  return total;
 }
 
 int req_notify_cq(ibv_cq* cq, int solicited_only) {

@@ -2,8 +2,8 @@
 
 #include <infiniband/verbs.h>
 
-#include <array>
 #include <memory>
+#include <mutex>
 #include <optional>
 
 #include "core/async.hpp"
@@ -30,11 +30,11 @@ struct Cq {
   std::optional<CqWatch> watch;    ///< In its channel, if it has one.
   std::uint32_t events_given = 0;  ///< To be acknowledged before the end; the channel counts.
 
-  // What ibv_start_poll() and ibv_next_poll() are at.
-  std::array<verbs::Completion, 16> batch{};
-  std::size_t batch_at = 0, batch_end = 0;
-
-  [[nodiscard]] verbs::Completion& current() { return batch[batch_at]; }
+  /// Held from a successful ibv_start_poll() to ibv_end_poll(), unless the program has promised
+  /// that one thread at a time polls. ibv_poll_cq() takes from what ibv_start_poll() has not.
+  std::mutex extended_poll;
+  bool single_threaded = false;
+  verbs::Completion current{};  ///< What ibv_start_poll() or ibv_next_poll() has come to.
 };
 
 inline Cq& cq_of(ibv_cq* shown) { return *reinterpret_cast<Cq*>(shown); }

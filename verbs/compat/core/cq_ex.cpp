@@ -6,46 +6,38 @@
 namespace iwarp::compat {
 namespace {
 
-void show_current(Cq& cq) {
-  cq.shown.extended.wr_id = cq.current().wr_id;
-  cq.shown.extended.status = status_of(cq.current().status);
+void end_poll(ibv_cq_ex* shown) {
+  Cq& cq = cq_of(shown);
+  if (!cq.single_threaded) cq.extended_poll.unlock();
 }
 
-// A batch serves the polls until it is used up.
-bool refill(Cq& cq) {
-  cq.batch_at = 0;
-  cq.batch_end = cq.core->poll(cq.batch);
-  return cq.batch_end != 0;
+bool take_next(Cq& cq) {
+  if (cq.core->poll({&cq.current, 1}) == 0) return false;
+  cq.shown.extended.wr_id = cq.current.wr_id;
+  cq.shown.extended.status = status_of(cq.current.status);
+  return true;
 }
 
 int start_poll(ibv_cq_ex* shown, ibv_poll_cq_attr* attributes) {
   if (attributes->comp_mask != 0) return EINVAL;
+  if (refused(shown->context)) return ENODEV;
   Cq& cq = cq_of(shown);
-  if (cq.batch_at == cq.batch_end && !refill(cq)) return ENOENT;
-  show_current(cq);
-  return 0;
+  if (!cq.single_threaded) cq.extended_poll.lock();
+  if (take_next(cq)) return 0;
+  end_poll(shown);
+  return ENOENT;
 }
 
-int next_poll(ibv_cq_ex* shown) {
-  Cq& cq = cq_of(shown);
-  if (++cq.batch_at == cq.batch_end && !refill(cq)) return ENOENT;
-  show_current(cq);
-  return 0;
-}
+int next_poll(ibv_cq_ex* shown) { return take_next(cq_of(shown)) ? 0 : ENOENT; }
 
-void end_poll(ibv_cq_ex* shown) {
-  Cq& cq = cq_of(shown);
-  if (cq.batch_at < cq.batch_end) ++cq.batch_at;
-}
-
-ibv_wc_opcode read_opcode(ibv_cq_ex* cq) { return opcode_of(cq_of(cq).current()); }
-std::uint32_t read_byte_len(ibv_cq_ex* cq) { return cq_of(cq).current().byte_length; }
-std::uint32_t read_qp_num(ibv_cq_ex* cq) { return cq_of(cq).current().qp_number; }
-unsigned read_wc_flags(ibv_cq_ex* cq) { return flags_of(cq_of(cq).current()); }
+ibv_wc_opcode read_opcode(ibv_cq_ex* cq) { return opcode_of(cq_of(cq).current); }
+std::uint32_t read_byte_len(ibv_cq_ex* cq) { return cq_of(cq).current.byte_length; }
+std::uint32_t read_qp_num(ibv_cq_ex* cq) { return cq_of(cq).current.qp_number; }
+unsigned read_wc_flags(ibv_cq_ex* cq) { return flags_of(cq_of(cq).current); }
 
 // The same word of a completion holds the key that the peer invalidated.
 __be32 read_imm_data(ibv_cq_ex* shown) {
-  const verbs::Completion& current = cq_of(shown).current();
+  const verbs::Completion& current = cq_of(shown).current;
   if (has(current.flags, verbs::CompletionFlags::kImmediate)) {
     return immediate_of(current.immediate);
   }
@@ -73,6 +65,8 @@ ibv_cq_ex* create_cq_ex(ibv_context* context, ibv_cq_init_attr_ex* attributes) {
         Cq* cq = make_cq(context, attributes->cqe, attributes->cq_context, attributes->channel,
                          static_cast<int>(attributes->comp_vector));
         if (cq == nullptr) return nullptr;
+        cq->single_threaded =
+            flags && (attributes->flags & IBV_CREATE_CQ_ATTR_SINGLE_THREADED) != 0;
         ibv_cq_ex& shown = cq->shown.extended;
         shown.start_poll = &start_poll;
         shown.next_poll = &next_poll;

@@ -1,0 +1,90 @@
+#include "lawful/polling.hpp"
+
+// ibv_create_qp(3): max_send_wr and max_recv_wr are how many work requests may be outstanding, and
+// one is until its completion has been polled. libcxgb4, irdma and mlx5 free its place then.
+namespace iwarp::lawful {
+namespace {
+
+constexpr int kDepth = 16;
+
+class Outstanding : public testing::Test {
+ protected:
+  int post_sends(int most) {
+    return post_until_refused(
+        most, [&](std::uint64_t id) { return pair.client.post_send(id, pair.client.sge(0)); },
+        error);
+  }
+
+  Pair pair{sized(kDepth, kDepth)};
+  int error = 0;
+};
+
+// QEMU posts until ENOMEM, and polls then (rdma.c); a queue of completions as deep as that of the
+// requests does not overrun.
+TEST_F(Outstanding, SendsAreRefusedUntilOneIsPolled) {
+  ibv_send_wr write{};
+  write.opcode = IBV_WR_RDMA_WRITE;
+  const auto post = [&](std::uint64_t id) {
+    ibv_send_wr* bad = nullptr;
+    write.wr_id = id;
+    return ibv_post_send(pair.client.id->qp, &write, &bad);
+  };
+  EXPECT_EQ(post_until_refused(10 * kDepth, post, error), kDepth);
+  EXPECT_EQ(error, ENOMEM);
+  std::uint64_t next = kDepth;
+  for (std::uint64_t i = 0; i < 10 * kDepth; ++i) {
+    const ibv_wc wc = completion_of(pair.client.id->send_cq);
+    ASSERT_EQ(wc.status, IBV_WC_SUCCESS);
+    ASSERT_EQ(wc.wr_id, i);
+    ASSERT_EQ(post(next++), 0);
+    ASSERT_EQ(post(next), ENOMEM);
+  }
+}
+
+TEST_F(Outstanding, ReceivesAreRefusedUntilOneIsPolled) {
+  const auto post = [&](std::uint64_t id) { return pair.server.post_receive(id); };
+  EXPECT_EQ(post_until_refused(10 * kDepth, post, error), kDepth - 1) << "one was posted before";
+  EXPECT_EQ(error, ENOMEM);
+  fill(pair.client, kDepth);
+  EXPECT_EQ(post(1000), ENOMEM) << "filled, not polled";
+  EXPECT_EQ(completion_of(pair.server.id->recv_cq).wr_id, 100U);
+  EXPECT_EQ(post(1000), 0);
+  EXPECT_EQ(post(1001), ENOMEM);
+}
+
+// What is flushed is polled, too.
+TEST_F(Outstanding, FlushedRequestsKeepTheirPlaces) {
+  ibv_qp_attr error_state{};
+  error_state.qp_state = IBV_QPS_ERR;
+  ASSERT_EQ(ibv_modify_qp(pair.client.id->qp, &error_state, IBV_QP_STATE), 0);
+  EXPECT_EQ(post_sends(10 * kDepth), kDepth);
+  EXPECT_EQ(error, ENOMEM);
+  for (std::uint64_t i = 0; i < kDepth; ++i) {
+    const ibv_wc wc = completion_of(pair.client.id->send_cq);
+    EXPECT_EQ(wc.status, IBV_WC_WR_FLUSH_ERR);
+    EXPECT_EQ(wc.wr_id, i);
+  }
+  EXPECT_EQ(post_sends(1), 1);
+}
+
+// One without a completion has its place until it is done. As siw does; adapters wait for the next
+// that has one.
+TEST(OutstandingUnsignaled, SendsMakeRoomWhenTheyAreDone) {
+  Pair pair([](End&, ibv_qp_init_attr& attributes) { attributes.sq_sig_all = 0; });
+  ibv_send_wr write{};
+  write.opcode = IBV_WR_RDMA_WRITE;
+  ibv_send_wr* bad = nullptr;
+  for (int i = 0; i < 20 * kDepth; ++i) {
+    ASSERT_TRUE(eventually([&] {
+      const int result = ibv_post_send(pair.client.id->qp, &write, &bad);
+      EXPECT_TRUE(result == 0 || result == ENOMEM) << result;
+      return result != ENOMEM;
+    })) << i;
+  }
+  write.send_flags = IBV_SEND_SIGNALED;
+  ASSERT_TRUE(eventually([&] { return ibv_post_send(pair.client.id->qp, &write, &bad) == 0; }));
+  EXPECT_EQ(completion_of(pair.client.id->send_cq).status, IBV_WC_SUCCESS);
+}
+
+}  // namespace
+}  // namespace iwarp::lawful

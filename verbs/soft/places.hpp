@@ -1,0 +1,31 @@
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+namespace iwarp::verbs::soft {
+
+/// The places of a work queue. A work request has one from its posting until its completion is
+/// polled, or, if it completes without one, until it is done: max_send_wr and max_recv_wr of
+/// ibv_create_qp(3) bound what is outstanding, and a program may post until ENOMEM before it polls.
+/// A completion queue as deep as its queues together cannot overrun.
+class Places {
+ public:
+  explicit Places(std::uint32_t limit) : limit_(limit) {}
+
+  /// How many are free. By the thread that posts.
+  [[nodiscard]] std::uint32_t room() const {
+    return limit_ - (taken_ - given_back_.load(std::memory_order_acquire));
+  }
+  /// For a request that is posted. One thread at a time. Precondition: room() != 0.
+  void take() { ++taken_; }
+  /// Any thread.
+  void give_back() { given_back_.fetch_add(1, std::memory_order_release); }
+
+ private:
+  const std::uint32_t limit_;
+  std::uint32_t taken_ = 0;  // both count up freely modulo 2^32
+  std::atomic<std::uint32_t> given_back_{0};
+};
+
+}  // namespace iwarp::verbs::soft
