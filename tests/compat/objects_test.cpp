@@ -12,7 +12,7 @@ struct Bound {
   Bound() {
     sockaddr_in at = loopback();
     must(rdma_create_id(nullptr, &id, nullptr, RDMA_PS_TCP), "rdma_create_id");
-    must(rdma_bind_addr(id, plain(at)), "rdma_bind_addr");
+    must(rdma_resolve_addr(id, nullptr, plain(at), 2000), "rdma_resolve_addr");
   }
   Bound(const Bound&) = delete;
   Bound& operator=(const Bound&) = delete;

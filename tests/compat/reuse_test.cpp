@@ -22,7 +22,7 @@ struct Host {
   Host() {
     sockaddr_in at = loopback();
     must(rdma_create_id(nullptr, &id, nullptr, RDMA_PS_TCP), "rdma_create_id");
-    must(rdma_bind_addr(id, plain(at)), "rdma_bind_addr");
+    must(rdma_resolve_addr(id, nullptr, plain(at), 2000), "rdma_resolve_addr");
     pd = must(ibv_alloc_pd(id->verbs), "ibv_alloc_pd");
     cq = must(ibv_create_cq(id->verbs, 64, nullptr, nullptr, 0), "ibv_create_cq");
   }

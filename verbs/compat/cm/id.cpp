@@ -33,7 +33,6 @@ Id::~Id() {
 
 int Id::bind_to_device(const Endpoint& local) {
   store(shown.route.addr.src_storage, local);
-  if (local.address().is_unspecified()) return 0;
   const CmDevice device = device_with(local.address());
   if (device.context == nullptr) return ENODEV;
   shown.verbs = device.context;

@@ -6,17 +6,26 @@
 namespace iwarp::compat {
 namespace {
 
+// These name no device, as the kernel's cma_any_addr() has it. Only where the id connects to does.
+bool names_no_device(const boost::asio::ip::address& address) {
+  return address.is_unspecified() || address.is_loopback();
+}
+
 int bind(Id& id, const sockaddr* address) {
   auto at = endpoint_of(address);
   if (!at) return EAFNOSUPPORT;
   if (const int error = id.reservation.reserve(*at)) return error;
-  return id.bind_to_device(*at);
+  if (!names_no_device(at->address())) return id.bind_to_device(*at);
+  store(id.shown.route.addr.src_storage, *at);
+  return 0;
 }
 
-// The local end that leads to `to`; a port that was bound stays.
+// The local end that leads to `to`; an address and a port that were bound stay.
 int choose_source(Id& id, const Endpoint& to) {
   const auto bound = endpoint_of(&id.shown.route.addr.src_addr);
-  if (bound && !bound->address().is_unspecified()) return 0;
+  if (bound && !bound->address().is_unspecified()) {
+    return id.shown.verbs != nullptr ? 0 : id.bind_to_device(*bound);
+  }
   boost::asio::ip::address source;
   if (const int error = source_for(to, source)) return error;
   return id.bind_to_device({source, bound ? bound->port() : std::uint16_t{0}});
