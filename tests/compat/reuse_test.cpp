@@ -3,7 +3,7 @@
 
 #include <unordered_set>
 
-#include "compat/pair.hpp"
+#include "compat/host.hpp"
 #include "support/descriptors.hpp"
 
 // Keys, numbers, addresses and descriptors of what has gone come again. What the old one was for
@@ -12,33 +12,6 @@ namespace iwarp::compat_test {
 namespace {
 
 constexpr int kBindable = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_MW_BIND;
-
-/// A device, and what both ends have on it.
-struct Host {
-  rdma_cm_id* id = nullptr;
-  ibv_pd* pd = nullptr;
-  ibv_cq* cq = nullptr;
-
-  Host() {
-    sockaddr_in at = loopback();
-    must(rdma_create_id(nullptr, &id, nullptr, RDMA_PS_TCP), "rdma_create_id");
-    must(rdma_resolve_addr(id, nullptr, plain(at), 2000), "rdma_resolve_addr");
-    pd = must(ibv_alloc_pd(id->verbs), "ibv_alloc_pd");
-    cq = must(ibv_create_cq(id->verbs, 64, nullptr, nullptr, 0), "ibv_create_cq");
-  }
-  Host(const Host&) = delete;
-  Host& operator=(const Host&) = delete;
-  ~Host() {
-    EXPECT_EQ(ibv_destroy_cq(cq), 0);
-    EXPECT_EQ(ibv_dealloc_pd(pd), 0);
-    rdma_destroy_id(id);
-  }
-  [[nodiscard]] ibv_qp* make_qp() const {
-    ibv_qp_init_attr attributes = small_qp();
-    attributes.send_cq = attributes.recv_cq = cq;
-    return must(ibv_create_qp(pd, &attributes), "ibv_create_qp");
-  }
-};
 
 /// Registered octets.
 struct Octets {
@@ -53,21 +26,6 @@ struct Octets {
     return reinterpret_cast<std::uintptr_t>(memory.data());
   }
 };
-
-void connect_by_hand(ibv_qp* qp, const ibv_qp* to) {
-  ibv_qp_attr attributes{};
-  attributes.qp_state = IBV_QPS_INIT;
-  must(ibv_modify_qp(qp, &attributes, IBV_QP_STATE), "INIT");
-  attributes.qp_state = IBV_QPS_RTR;
-  attributes.dest_qp_num = to->qp_num;
-  attributes.ah_attr.is_global = 1;
-  must(ibv_query_gid(to->context, 1, 0, &attributes.ah_attr.grh.dgid), "ibv_query_gid");
-  attributes.max_dest_rd_atomic = 4;
-  constexpr int kToRtr = IBV_QP_STATE | IBV_QP_AV | IBV_QP_DEST_QPN | IBV_QP_MAX_DEST_RD_ATOMIC;
-  must(ibv_modify_qp(qp, &attributes, kToRtr), "RTR");
-  attributes.qp_state = IBV_QPS_RTS;
-  must(ibv_modify_qp(qp, &attributes, IBV_QP_STATE), "RTS");
-}
 
 ibv_wc_status write_to(ibv_qp* qp, ibv_cq* cq, const Octets& from, std::uint64_t address,
                        std::uint32_t rkey) {

@@ -67,6 +67,39 @@ TEST_F(Outstanding, FlushedRequestsKeepTheirPlaces) {
   EXPECT_EQ(post_sends(1), 1);
 }
 
+// Of a shared queue likewise (mlx5_free_srq_wqe(), called by its poll).
+TEST(OutstandingShared, ReceivesAreRefusedUntilOneIsPolled) {
+  constexpr int kShared = 4;
+  ibv_srq* srq = nullptr;
+  {
+    Pair pair([&](End& end, ibv_qp_init_attr& attributes) {
+      if (srq != nullptr) return;  // the client comes first
+      ibv_srq_init_attr wanted{};
+      wanted.attr.max_wr = kShared;
+      wanted.attr.max_sge = 1;
+      attributes.srq = srq = must(ibv_create_srq(end.id->pd, &wanted), "ibv_create_srq");
+      ASSERT_EQ(wanted.attr.max_wr, static_cast<std::uint32_t>(kShared));
+    });
+    const auto post = [&](std::uint64_t id) {
+      ibv_sge to = pair.client.sge();
+      ibv_recv_wr request{}, *bad = nullptr;
+      request.wr_id = id;
+      request.sg_list = &to;
+      request.num_sge = 1;
+      return ibv_post_srq_recv(srq, &request, &bad);
+    };
+    int error = 0;
+    EXPECT_EQ(post_until_refused(10 * kShared, post, error), kShared);
+    EXPECT_EQ(error, ENOMEM);
+    fill(pair.server, 2);
+    EXPECT_EQ(post(1000), ENOMEM) << "filled, not polled";
+    EXPECT_EQ(completion_of(pair.client.id->recv_cq).wr_id, 0U);
+    EXPECT_EQ(post(1000), 0);
+    EXPECT_EQ(post(1001), ENOMEM);
+  }
+  EXPECT_EQ(ibv_destroy_srq(srq), 0);
+}
+
 // One without a completion has its place until it is done. As siw does; adapters wait for the next
 // that has one.
 TEST(OutstandingUnsignaled, SendsMakeRoomWhenTheyAreDone) {

@@ -164,6 +164,7 @@ int post_send(ibv_qp* qp, ibv_send_wr* requests, ibv_send_wr** bad) {
     *bad = requests;
     return foreign ? ENODEV : EINVAL;
   }
+  expect_peer(qp_of(qp));
   std::array<verbs::SendWr, kBatch> batch;
   std::array<verbs::BindWr, kBatch> binds;
   SgeRoom room;

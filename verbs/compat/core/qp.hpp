@@ -2,6 +2,7 @@
 
 #include <infiniband/verbs.h>
 
+#include <atomic>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -55,6 +56,9 @@ struct Qp {
   bool signals_all = false;
   bool by_hand = false;  ///< The program connects it: by ibv_modify_qp(), not the manager.
 
+  /// It meets its peer, and has sent nothing yet.
+  std::atomic<bool> silent{false};
+
   std::mutex mutex;
   ibv_qp_attr attributes{};  ///< What ibv_modify_qp() has set.
 
@@ -76,6 +80,8 @@ ibv_qp* create_managed_qp(ibv_pd* pd, ibv_qp_init_attr* attributes);
 ibv_qp* create_managed_qp_ex(ibv_qp_init_attr_ex* attributes);
 
 ibv_qp* create_qp_ex(ibv_context* context, ibv_qp_init_attr_ex* attributes);
+/// Before a queue pair sends: if it has to meet its peer yet, that must come in time.
+void expect_peer(Qp& qp);
 int post_send(ibv_qp* qp, ibv_send_wr* requests, ibv_send_wr** bad);
 int post_recv(ibv_qp* qp, ibv_recv_wr* requests, ibv_recv_wr** bad);
 int bind_mw(ibv_qp* qp, ibv_mw* mw, ibv_mw_bind* request);

@@ -82,7 +82,10 @@ void set_sge_list(ibv_qp_ex* qp, std::size_t count, const ibv_sge* list) {
 
 void start(ibv_qp_ex* qp) { batch_of(qp).start(); }
 int complete(ibv_qp_ex* qp) {
-  if (!refused(qp->qp_base.context)) return batch_of(qp).complete(*qp_of(&qp->qp_base).core);
+  if (!refused(qp->qp_base.context)) {
+    expect_peer(qp_of(&qp->qp_base));
+    return batch_of(qp).complete(*qp_of(&qp->qp_base).core);
+  }
   batch_of(qp).abort();
   return ENODEV;
 }

@@ -52,7 +52,21 @@ int start_to_meet(Qp& qp) {
   verbs::ConnectOptions options;
   options.ird = std::min(qp.attributes.max_dest_rd_atomic, kMost);
   options.ord = kMost;  // said at RTS only; the peer's IRD limits it
-  return Rendezvous::get().meet(qp.core, *ends, std::move(options));
+  const unsigned interface = context_of(qp.shown.plain.context).device().interface_index;
+  qp.silent = true;
+  return Rendezvous::get().meet(qp.core, *ends, interface, std::move(options));
+}
+
+// How long a request of InfiniBand is sent again before it fails: 4.096 us, doubled `timeout`
+// times, for each of the tries; 0 is for ever. At least as long as a program may need to come from
+// the exchange of numbers to its own call, where no adapter answers for it meanwhile.
+std::chrono::nanoseconds patience_of(const ibv_qp_attr& attributes) {
+  constexpr std::chrono::nanoseconds kUnit{4096}, kLeast = std::chrono::seconds(10);
+  constexpr unsigned kMostDoublings = 31, kMostRetries = 7;
+  if (attributes.timeout == 0) return kLongestWait;
+  const unsigned doublings = std::min<unsigned>(attributes.timeout, kMostDoublings);
+  const unsigned tries = 1 + std::min<unsigned>(attributes.retry_cnt, kMostRetries);
+  return std::max(kLeast, kUnit * (std::int64_t{1} << doublings) * tries);
 }
 
 // RESET, INIT, RTR, RTS, in this order, of a queue pair that the program connects. INIT and RTS may
@@ -128,6 +142,16 @@ ibv_qp_state Qp::state() const {
     case verbs::QpState::kError: break;
   }
   return IBV_QPS_ERR;
+}
+
+void expect_peer(Qp& qp) {
+  if (!qp.silent.load(std::memory_order_relaxed) || !qp.silent.exchange(false)) return;
+  std::chrono::nanoseconds patience{};
+  {
+    const std::lock_guard lock(qp.mutex);
+    patience = patience_of(qp.attributes);
+  }
+  Rendezvous::get().expect(qp.core, patience);
 }
 
 }  // namespace iwarp::compat

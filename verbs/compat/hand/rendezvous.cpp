@@ -21,28 +21,27 @@ constexpr unsigned kIndexBits = 14;
 constexpr std::uint32_t kIndexMask = (1U << kIndexBits) - 1U;
 static_assert(kSlots << kIndexBits == kManagedNumbers);
 
-constexpr std::size_t kMostEarly = 1024;
-// A peer's program may take its time between the exchange and its own call.
-constexpr std::chrono::seconds kMeetingPatience{30};
+// A queue pair has one peer. There is room for its earlier lives, and for mistaken callers.
+constexpr std::size_t kMostEarly = 8;
 
-verbs::Endpoint port_of(const HandEnd& end) {
+// `scope` says on which interface a link-local address is one.
+verbs::Endpoint port_of(const HandEnd& end, unsigned scope) {
   ip::address_v6::bytes_type bytes{};
   std::memcpy(bytes.data(), end.gid.raw, bytes.size());
-  const ip::address_v6 v6(bytes);
+  ip::address_v6 v6(bytes);
   const auto port = static_cast<std::uint16_t>(kBasePort + (end.qp_number >> kIndexBits));
   if (v6.is_v4_mapped()) return {ip::make_address_v4(ip::v4_mapped, v6), port};
+  if (v6.is_link_local()) v6.scope_id(scope);
   return {v6, port};
 }
 
-Deadline patience_from_now() { return {std::chrono::steady_clock::now(), kMeetingPatience}; }
-
-// A tick of the watch, in which the stack's threads read what had come, lies between the end of the
-// time and this.
-bool gives_up(Deadline& patience, Deadline::TimePoint now) {
-  return patience.look(now) == Deadline::Verdict::kPassed;
+verbs::Endpoint local_part(const HandEnd& end, unsigned scope) {
+  return {port_of(end, scope).address(), 0};
 }
 
-verbs::Endpoint local_part(const HandEnd& end) { return {port_of(end).address(), 0}; }
+bool meets_still(const verbs::provider::Qp& qp) {
+  return qp.state() == verbs::QpState::kIdle || qp.state() == verbs::QpState::kConnecting;
+}
 
 }  // namespace
 
@@ -82,33 +81,37 @@ bool Rendezvous::listen() {
   return false;
 }
 
+// On InfiniBand a queue pair in RTR waits for ever. Only one that sends gives up: expect().
 int Rendezvous::meet(const std::shared_ptr<verbs::provider::Qp>& qp, const Greeting& ends,
-                     verbs::ConnectOptions options) {
+                     unsigned scope, verbs::ConnectOptions options) {
   if (ends.from == ends.to) return EINVAL;
   if (ends.from < ends.to) {
     options.private_data = encode(ends);
-    options.retry_refused = kMeetingPatience;
-    options.timeout = kMeetingPatience;
-    options.from = local_part(ends.from);
-    const auto started = qp->connect(port_of(ends.to), options);
+    options.retry_refused = kLongestWait;
+    options.timeout = kLongestWait;
+    options.from = local_part(ends.from, scope);
+    const auto started = qp->connect(port_of(ends.to, scope), options);
     return started ? 0 : errno_of(started.error().code);
   }
   std::unique_ptr<verbs::provider::IncomingConnection> request;
   {
     const std::lock_guard lock(mutex_);
-    const auto early = std::find_if(early_.begin(), early_.end(), [&ends](const Early& each) {
-      return each.greeting.from == ends.to && each.greeting.to == ends.from;
-    });
-    if (early == early_.end()) {
-      waiting_.insert_or_assign(ends.from.qp_number,
-                                Waiting{qp, ends.to, std::move(options), patience_from_now()});
-      watch();
+    request = take_early(ends);
+    if (request == nullptr) {
+      waiting_.insert_or_assign(ends.from.qp_number, Waiting{qp, ends.to, std::move(options)});
       return 0;
     }
-    request = std::move(early->request);
-    early_.erase(early);
   }
   return take(*request, qp, options);
+}
+
+void Rendezvous::expect(const std::shared_ptr<verbs::provider::Qp>& qp,
+                        std::chrono::nanoseconds patience) {
+  const std::lock_guard lock(mutex_);
+  if (!meets_still(*qp)) return;
+  expecting_.insert_or_assign(qp->number(),
+                              Expecting{qp, {std::chrono::steady_clock::now(), patience}});
+  if (!std::exchange(watched_, true)) tcp_offload::quiet_thread([this] { watch(); }).detach();
 }
 
 // A peer that has gone meanwhile is no error of the program's: on InfiniBand nothing would show it
@@ -125,9 +128,44 @@ int Rendezvous::take(verbs::provider::IncomingConnection& request,
 }
 
 void Rendezvous::forget(const verbs::provider::Qp& qp) {
-  decltype(waiting_)::node_type gone;  // outlives the lock
+  decltype(waiting_)::node_type gone;  // these outlive the lock
+  decltype(early_)::node_type unanswered;
   const std::lock_guard lock(mutex_);
   gone = waiting_.extract(qp.number());
+  unanswered = early_.extract(qp.number());
+  expecting_.erase(qp.number());
+}
+
+// Under the lock. None if the peer has not called yet.
+std::unique_ptr<verbs::provider::IncomingConnection> Rendezvous::take_early(const Greeting& ends) {
+  const auto found = early_.find(ends.from.qp_number);
+  if (found == early_.end()) return nullptr;
+  std::vector<Early>& calls = found->second;
+  const auto call = std::find_if(calls.begin(), calls.end(), [&ends](const Early& each) {
+    return each.greeting.from == ends.to && each.greeting.to == ends.from;
+  });
+  if (call == calls.end()) return nullptr;
+  auto request = std::move(call->request);
+  calls.erase(call);
+  if (calls.empty()) early_.erase(found);
+  return request;
+}
+
+// Under the lock; outside it goes what this one takes the place of: the same peer's in an earlier
+// life, or the oldest.
+std::unique_ptr<verbs::provider::IncomingConnection> Rendezvous::keep_early(Early early) {
+  std::vector<Early>& calls = early_[early.greeting.to.qp_number];
+  auto replaced = std::find_if(calls.begin(), calls.end(), [&early](const Early& each) {
+    return each.greeting.from == early.greeting.from;
+  });
+  if (replaced == calls.end() && calls.size() >= kMostEarly) replaced = calls.begin();
+  std::unique_ptr<verbs::provider::IncomingConnection> goes;
+  if (replaced != calls.end()) {
+    goes = std::move(replaced->request);
+    calls.erase(replaced);
+  }
+  calls.push_back(std::move(early));
+  return goes;
 }
 
 // On one of the stack's threads. What is not for us is rejected by letting it go.
@@ -135,13 +173,13 @@ void Rendezvous::arrive(std::unique_ptr<verbs::provider::IncomingConnection> req
   const auto greeting = decode_greeting(request->info().private_data);
   if (!greeting) return;
   decltype(waiting_)::node_type ready;
+  std::unique_ptr<verbs::provider::IncomingConnection> replaced;
   {
     const std::lock_guard lock(mutex_);
     const auto found = waiting_.find(greeting->to.qp_number);
     if (found == waiting_.end() || !(found->second.peer == greeting->from)) {
-      if (find_qp(greeting->to.qp_number) == nullptr || early_.size() >= kMostEarly) return;
-      early_.push_back({*greeting, std::move(request), patience_from_now()});
-      watch();
+      if (find_qp(greeting->to.qp_number) == nullptr) return;
+      replaced = keep_early({*greeting, std::move(request)});
       return;
     }
     ready = waiting_.extract(found);
@@ -150,43 +188,33 @@ void Rendezvous::arrive(std::unique_ptr<verbs::provider::IncomingConnection> req
   static_cast<void>(take(*request, met.qp, met.options));  // its failure is the queue pair's
 }
 
+// Ends what has something to send and waits too long; its own thread, as long as there is any.
 void Rendezvous::watch() {
-  if (!std::exchange(watched_, true)) {
-    tcp_offload::quiet_thread([this] { give_up_some(); }).detach();
-  }
-}
-
-// Ends what has waited too long; its own thread, as long as anything waits.
-void Rendezvous::give_up_some() {
   constexpr std::chrono::milliseconds kTick{200};
   for (;;) {
-    std::vector<Waiting> late;
-    std::vector<Early> stale;
+    std::this_thread::sleep_for(kTick);
+    std::vector<std::shared_ptr<verbs::provider::Qp>> looked_at, late;  // outlive the lock
     {
-      std::this_thread::sleep_for(kTick);
       const std::lock_guard lock(mutex_);
       const auto now = std::chrono::steady_clock::now();
-      for (auto each = waiting_.begin(); each != waiting_.end();) {
-        if (!gives_up(each->second.patience, now)) {
-          ++each;
-          continue;
+      for (auto each = expecting_.begin(); each != expecting_.end();) {
+        auto qp = looked_at.emplace_back(each->second.qp.lock());
+        const bool meets = qp != nullptr && meets_still(*qp);
+        // A tick, in which the stack's threads read what had come, lies between the end of the time
+        // and this.
+        const bool over = meets && each->second.patience.look(now) == Deadline::Verdict::kPassed;
+        if (over) {
+          late.push_back(std::move(qp));
+          waiting_.erase(each->first);
         }
-        late.push_back(std::move(each->second));
-        each = waiting_.erase(each);
+        each = meets && !over ? std::next(each) : expecting_.erase(each);
       }
-      for (auto each = early_.begin(); each != early_.end();) {
-        if (!gives_up(each->patience, now)) {
-          ++each;
-          continue;
-        }
-        stale.push_back(std::move(*each));
-        each = early_.erase(each);
+      if (expecting_.empty() && late.empty()) {
+        watched_ = false;
+        return;
       }
-      watched_ = !waiting_.empty() || !early_.empty();
-      if (!watched_ && late.empty()) return;
-      watched_ = true;
     }
-    for (const Waiting& each : late) each.qp->abort();
+    for (const auto& each : late) each->abort();
   }
 }
 

@@ -27,9 +27,14 @@ class Rendezvous {
 
   /// A number for a queue pair that may be connected by hand. 0 if no port is free.
   std::uint32_t take_number();
-  /// Starts to connect `qp`, and returns at once. 0, or an errno.
-  int meet(const std::shared_ptr<verbs::provider::Qp>& qp, const Greeting& ends,
+  /// Starts to connect `qp`, and returns at once. The peer may take its time: nothing ends the wait
+  /// but expect(), or forget(). `scope` is the index of the interface behind a link-local GID. 0,
+  /// or an errno.
+  int meet(const std::shared_ptr<verbs::provider::Qp>& qp, const Greeting& ends, unsigned scope,
            verbs::ConnectOptions options);
+  /// The queue pair, which meets its peer or has met it, has something to send: if the peer does
+  /// not come within `patience`, it fails.
+  void expect(const std::shared_ptr<verbs::provider::Qp>& qp, std::chrono::nanoseconds patience);
   /// Forgets a queue pair that goes.
   void forget(const verbs::provider::Qp& qp);
 
@@ -38,11 +43,13 @@ class Rendezvous {
     std::shared_ptr<verbs::provider::Qp> qp;
     HandEnd peer;
     verbs::ConnectOptions options;
-    Deadline patience;
   };
   struct Early {
     Greeting greeting;
     std::unique_ptr<verbs::provider::IncomingConnection> request;
+  };
+  struct Expecting {
+    std::weak_ptr<verbs::provider::Qp> qp;
     Deadline patience;
   };
 
@@ -51,15 +58,18 @@ class Rendezvous {
                   const std::shared_ptr<verbs::provider::Qp>& qp,
                   const verbs::ConnectOptions& options);
   void arrive(std::unique_ptr<verbs::provider::IncomingConnection> request);
+  std::unique_ptr<verbs::provider::IncomingConnection> take_early(const Greeting& ends);
+  std::unique_ptr<verbs::provider::IncomingConnection> keep_early(Early early);
   void watch();
-  void give_up_some();
 
   std::mutex mutex_;
   std::shared_ptr<verbs::provider::Provider> provider_;
   std::shared_ptr<verbs::provider::Listener> listener_;
   std::uint32_t slot_ = 0, next_ = 0;
-  std::map<std::uint32_t, Waiting> waiting_;  // by the number of the queue pair here
-  std::vector<Early> early_;                  // before their queue pair was ready
+  // By the number of the queue pair here.
+  std::map<std::uint32_t, Waiting> waiting_;
+  std::map<std::uint32_t, std::vector<Early>> early_;  // before their queue pair was ready
+  std::map<std::uint32_t, Expecting> expecting_;
   bool watched_ = false;
 };
 

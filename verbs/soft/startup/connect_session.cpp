@@ -1,5 +1,6 @@
 #include "soft/startup/connect_session.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "soft/startup/close.hpp"
@@ -10,9 +11,20 @@
 namespace iwarp::verbs::soft {
 namespace {
 
-constexpr std::chrono::milliseconds kRefusedPause{20};
+// They grow: the peer may take hours.
+constexpr std::chrono::milliseconds kFirstRefusedPause{20}, kLongestRefusedPause{200};
 // What that and one attempt take together where the network is slow.
 constexpr std::chrono::milliseconds kSlowRefusal{500};
+
+// The program, or its host.
+bool may_be_there_later(const std::error_code& error) {
+  return error == std::errc::connection_refused || error == std::errc::timed_out ||
+         error == std::errc::host_unreachable;
+}
+
+std::chrono::milliseconds longer(std::chrono::milliseconds pause) {
+  return std::min(pause * 2, kLongestRefusedPause);
+}
 
 template <typename... F>
 struct Overloaded : F... {
@@ -31,6 +43,7 @@ ConnectSession::ConnectSession(tcp_offload::Device& device, const Endpoint& to,
       options_(std::move(options)),
       already_read_(std::move(adopted.already_read)),
       handler_(std::move(handler)),
+      refused_pause_(kFirstRefusedPause),
       connection_(std::move(adopted.connection)) {
   exchange_.emplace(std::move(initiator));
 }
@@ -70,9 +83,10 @@ void ConnectSession::connect() {
 
 void ConnectSession::on_connected(std::error_code error,
                                   std::unique_ptr<tcp_offload::Connection> connection) {
-  if (error == std::errc::connection_refused && may_try_again()) {
+  if (may_be_there_later(error) && may_try_again()) {
     pause_ = device_.make_timer();
-    pause_->async_wait(kRefusedPause, [this](std::error_code stopped) {
+    const auto pause = std::exchange(refused_pause_, longer(refused_pause_));
+    pause_->async_wait(pause, [this](std::error_code stopped) {
       if (!stopped) connect();
     });
     return;

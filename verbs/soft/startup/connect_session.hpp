@@ -1,6 +1,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <cstddef>
 #include <memory>
 #include <optional>
@@ -64,6 +65,7 @@ class ConnectSession : public std::enable_shared_from_this<ConnectSession> {
   std::vector<std::byte> terminate_;
   bool fell_back_ = false;
   std::optional<Deadline> refusals_;  // how long they lead to another attempt
+  std::chrono::milliseconds refused_pause_;
 
   // Last: what goes on in the memory above ends first.
   std::unique_ptr<tcp_offload::ConnectAttempt> attempt_;

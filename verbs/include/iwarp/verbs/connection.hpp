@@ -39,8 +39,8 @@ struct ConnectOptions {
   /// What becomes of the TCP connection, adopted or not, when either side rejects.
   AfterRejection after_rejection = AfterRejection::kClose;
   Endpoint from{};  ///< The local end; an unspecified address or port 0 is chosen by the system.
-  /// For how long a TCP connection that is refused is tried again: the peer's program may be about
-  /// to listen.
+  /// For how long a TCP connection that is refused, or whose peer's host does not answer, is tried
+  /// again: the peer's program may be about to listen.
   std::chrono::milliseconds retry_refused{0};
   /// For TCP and start-up together. It counts the time in which this process ran, and an answer
   /// that lies in the socket when it is over is taken.
