@@ -190,8 +190,7 @@ TEST_F(Misuse, WhatTheDeviceHasNotIsRefused) {
 // As rping and fio do: the queue pair goes by the other interface, and the id still names it.
 TEST_F(Misuse, IdOutlivesAQueuePairThatWasDestroyedWithoutIt) {
   ASSERT_EQ(ibv_destroy_qp(end.id->qp), 0);
-  EXPECT_EQ(rdma_disconnect(end.id), -1);
-  EXPECT_EQ(errno, EINVAL);
+  EXPECT_EQ(rdma_disconnect(end.id), 0) << "its connection has ended";
   ibv_dereg_mr(std::exchange(end.mr, nullptr));
   EXPECT_EQ(rdma_destroy_id(std::exchange(end.id, nullptr)), 0);
 }

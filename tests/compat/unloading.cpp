@@ -1,10 +1,15 @@
-// A program that loads the library named by its argument, registers memory and unloads it again.
-// Its handler of SIGSEGV, installed before, ends it with status 0.
+// A program that loads the library named by its argument, as a plug-in does, registers memory,
+// listens, and unloads it again. The library stays, since its threads do. The program's handler of
+// SIGSEGV, installed before, ends it with status 0: its faults are its own.
 #include <dlfcn.h>
 #include <infiniband/verbs.h>
+#include <netinet/in.h>
+#include <rdma/rdma_cma.h>
 #include <signal.h>
+#include <unistd.h>
 
 #include <array>
+#include <atomic>
 #include <cstdio>
 #include <cstdlib>
 
@@ -38,7 +43,24 @@ bool register_something(void* library) {
   return done;
 }
 
-void end_well(int) { std::_Exit(0); }
+// The library's threads live on behind it.
+bool listen_for_a_moment(void* library) {
+  const auto create = function<int(rdma_event_channel*, rdma_cm_id**, void*, rdma_port_space)>(
+      library, "rdma_create_id");
+  const auto bind = function<int(rdma_cm_id*, sockaddr*)>(library, "rdma_bind_addr");
+  const auto listen = function<int(rdma_cm_id*, int)>(library, "rdma_listen");
+  const auto destroy = function<int(rdma_cm_id*)>(library, "rdma_destroy_id");
+  sockaddr_in at{};
+  at.sin_family = AF_INET;
+  at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  rdma_cm_id* id = nullptr;
+  return create(nullptr, &id, nullptr, RDMA_PS_TCP) == 0 &&
+         bind(id, reinterpret_cast<sockaddr*>(&at)) == 0 && listen(id, 1) == 0 && destroy(id) == 0;
+}
+
+std::atomic<int> faults{0};  // from here on it is the program's own
+
+void end_well(int) { std::_Exit(faults == 1 ? 0 : 6); }
 
 std::byte* volatile nowhere = reinterpret_cast<std::byte*>(64);
 
@@ -51,8 +73,10 @@ int main(int, char** arguments) {
     std::fprintf(stderr, "%s\n", ::dlerror());
     return 2;
   }
-  if (!register_something(library)) return 3;
+  if (!register_something(library) || !listen_for_a_moment(library)) return 3;
   if (::dlclose(library) != 0) return 4;
+  ::usleep(300'000);  // they would run where nothing is any more
+  faults = 1;
   *nowhere = std::byte{1};
   return 5;
 }

@@ -43,6 +43,8 @@ class Id {
     if (id_ != nullptr) rdma_destroy_ep(id_);
   }
   [[nodiscard]] rdma_cm_id* get() const { return id_; }
+  /// Leaves it to the caller.
+  rdma_cm_id* release() { return std::exchange(id_, nullptr); }
   rdma_cm_id* operator->() const { return id_; }
 
  private:

@@ -41,6 +41,23 @@ bool SoftQp::perform_local() {
   return true;
 }
 
+CompletionOpcode SoftQp::completion_opcode(Opcode opcode) {
+  switch (opcode) {
+    case Opcode::kSend:
+    case Opcode::kSendInvalidate: break;
+    case Opcode::kWrite:
+    case Opcode::kWriteImmediate: return CompletionOpcode::kWrite;
+    case Opcode::kRead: return CompletionOpcode::kRead;
+    case Opcode::kImmediate: return CompletionOpcode::kImmediate;
+    case Opcode::kFetchAdd: return CompletionOpcode::kFetchAdd;
+    case Opcode::kCmpSwap: return CompletionOpcode::kCmpSwap;
+    case Opcode::kBindWindow: return CompletionOpcode::kBindWindow;
+    case Opcode::kInvalidate: return CompletionOpcode::kInvalidate;
+    case Opcode::kRegister: return CompletionOpcode::kRegister;
+  }
+  return CompletionOpcode::kSend;
+}
+
 CompletionOpcode SoftQp::completion_opcode(std::uint32_t position) const {
   switch (send_queue_.at(position).operation) {
     case rdmap::Operation::kWrite:
@@ -54,11 +71,7 @@ CompletionOpcode SoftQp::completion_opcode(std::uint32_t position) const {
     case rdmap::Operation::kLocal: break;
     default: return CompletionOpcode::kSend;
   }
-  switch (local_work_[send_queue_.place(position)].opcode) {
-    case Opcode::kBindWindow: return CompletionOpcode::kBindWindow;
-    case Opcode::kRegister: return CompletionOpcode::kRegister;
-    default: return CompletionOpcode::kInvalidate;
-  }
+  return completion_opcode(local_work_[send_queue_.place(position)].opcode);
 }
 
 }  // namespace iwarp::verbs::soft

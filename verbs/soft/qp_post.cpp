@@ -87,7 +87,8 @@ std::errc SoftQp::check(const SendWr& request) const {
     if (!may_be_inline(request.opcode) || length > init_.capacity.max_inline) return kMalformed;
   }
   const bool early = stream_state() == rdmap::StreamState::kIdle && !takes_early_posts();
-  if (early || submits_no_more()) return std::errc::not_connected;
+  const bool late = submits_no_more() && !init_.flushes_late_posts;
+  if (early || late) return std::errc::not_connected;
   if (const Link* link = link_.load()) {
     const std::errc refused = link->check_agreed(operation_of(request));
     if (refused != std::errc{}) return refused;
@@ -99,6 +100,11 @@ std::errc SoftQp::check(const SendWr& request) const {
 // behind close(), or when the connection is over, is not submitted: it is flushed.
 bool SoftQp::submits_no_more() const {
   return ending_.load() && !closed_here_.load() && stream_state() != rdmap::StreamState::kClosed;
+}
+
+// Behind what has come late comes everything.
+bool SoftQp::comes_late() const {
+  return init_.flushes_late_posts && (submits_no_more() || !late_posts_.empty());
 }
 
 // What keeps requests from being posted together.
@@ -158,6 +164,17 @@ void SoftQp::append(const SendWr& request) {
   send_queue_.append();
 }
 
+// Nothing of it leaves, so there is nothing to keep but the completion.
+void SoftQp::append_late(const SendWr& request) {
+  Completion& completion = late_posts_.emplace_back();
+  completion.wr_id = request.wr_id;
+  completion.qp_number = number();
+  completion.status = Status::kFlushed;
+  completion.opcode = completion_opcode(request.opcode);
+  completion.byte_length = static_cast<std::uint32_t>(length_of(request.sges));
+  send_places_.take();
+}
+
 // The first post since the last poll leaves at once. Those behind it wait for the poller, who has
 // the socket anyway, so that many posts make one system call.
 bool SoftQp::may_defer(std::size_t octets) {
@@ -184,7 +201,7 @@ Result<void, PostError> SoftQp::post_send(std::span<const SendWr> requests, Post
     for (const SendWr& request : requests) {
       if (posting == Posting::kUntilRefused) problem = check(request);
       if (problem != std::errc{}) break;
-      append(request);
+      comes_late() ? append_late(request) : append(request);
       octets += length_of(request.sges);
       ++posted;
     }

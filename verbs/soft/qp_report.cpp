@@ -28,8 +28,9 @@ QpState SoftQp::state() const {
 bool SoftQp::drained() const {
   if (origin_.inherited()) return false;
   const bool over = stream_state() == StreamState::kClosed || closed_here_.load();
-  return over && !silent() && send_queue_.head() == send_queue_.tail() && receive_queue_.empty() &&
-         receives_over_.load();
+  if (!over || silent() || send_queue_.head() != send_queue_.tail()) return false;
+  const std::lock_guard lock(post_send_lock_);
+  return late_posts_.empty() && receive_queue_.empty() && receives_over_.load();
 }
 
 bool SoftQp::delivered() const {

@@ -354,6 +354,19 @@ void SoftQp::flush_requests() {
     }
     complete_head(status);
   }
+  flush_late_posts();
+}
+
+// What was posted behind disconnect() is behind everything else.
+void SoftQp::flush_late_posts() {
+  std::vector<Completion> late;
+  {
+    const std::lock_guard lock(post_send_lock_);
+    late.swap(late_posts_);
+  }
+  for (const Completion& each : late) {
+    if (!init_.send_cq->push(each, send_places_)) lost("the send completion queue overran");
+  }
 }
 
 // Whether the request at `position` has left. What was flushed is ahead of what has left.

@@ -208,6 +208,7 @@ class SoftProvider final : public provider::Provider {
     own.on_event = std::move(init.on_event);
     own.number = init.number != 0 ? init.number : next_qp_.fetch_add(1);
     own.connectionless = init.connectionless;
+    own.flushes_late_posts = init.flushes_late_posts;
     own.receive_wait = init.receive_wait;
     own.timeouts.linger = init.linger;
     own.source_buffers = init.source_buffers;

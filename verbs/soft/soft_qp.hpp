@@ -77,6 +77,7 @@ class SoftQp final : public provider::Qp,
     ConnectionHandler on_event;
     std::uint32_t number = 0;
     bool connectionless = false;
+    bool flushes_late_posts = false;
     std::chrono::milliseconds receive_wait{0};
     SourceBuffers source_buffers = SourceBuffers::kMayChange;
     QpTimeouts timeouts;
@@ -221,7 +222,9 @@ class SoftQp final : public provider::Qp,
   [[nodiscard]] bool takes_early_posts() const { return init_.connectionless || accepted_.load(); }
   void publish(Link& link);
   [[nodiscard]] std::optional<PostError> check_all(std::span<const SendWr> requests) const;
+  [[nodiscard]] bool comes_late() const;
   void append(const SendWr& request);
+  void append_late(const SendWr& request);
   [[nodiscard]] bool may_defer(std::size_t octets);
 
   // qp_receive.cpp: under rx_.
@@ -264,6 +267,7 @@ class SoftQp final : public provider::Qp,
   void retire();
   void flush_requests();
   void complete_head(Status status);
+  void flush_late_posts();
   void discard_completions();
   void take_terminate();
 
@@ -278,6 +282,7 @@ class SoftQp final : public provider::Qp,
   void append_local(const SendWr& request);
   [[nodiscard]] bool local_due() const;
   bool perform_local();
+  [[nodiscard]] static CompletionOpcode completion_opcode(Opcode opcode);
   [[nodiscard]] CompletionOpcode completion_opcode(std::uint32_t position) const;
 
   struct LocalWork;
@@ -304,7 +309,9 @@ class SoftQp final : public provider::Qp,
   Places receive_places_;
   SharedReceives shared_receives_;           // in place of receive_queue_, if there is an SRQ
   std::unique_ptr<LocalWork[]> local_work_;  // by place in the send queue; made at the first one
-  SpinLock post_send_lock_, post_receive_lock_;
+  mutable SpinLock post_send_lock_;
+  SpinLock post_receive_lock_;
+  std::vector<Completion> late_posts_;  // behind disconnect(): to be flushed; under post_send_lock_
 
   std::unique_ptr<Link> owned_link_;
   std::atomic<Link*> link_{nullptr};

@@ -46,14 +46,17 @@ std::unique_ptr<CmEvent> event_of(const Id& id, const ConnectionEvent& from) {
   return event;
 }
 
-// On one of the stack's threads.
-void tell(Id& id, const ConnectionEvent& event) {
-  if (event.kind == ConnectionEvent::Kind::kEstablished) {
-    id.connected = true;
+// On one of the stack's threads, or on that which destroys the queue pair.
+void tell(Id& id, const ConnectionEvent& event, verbs::provider::Qp* qp) {
+  const bool established = event.kind == ConnectionEvent::Kind::kEstablished;
+  if (established) {
     store(id.shown.route.addr.src_storage, event.info.local);
     store(id.shown.route.addr.dst_storage, event.info.remote);
   }
+  const Id::Phase before =
+      id.phase.exchange(established ? Id::Phase::kConnected : Id::Phase::kOver);
   id.report(event_of(id, event));
+  if (established && before == Id::Phase::kEndsAtOnce && qp != nullptr) qp->disconnect();
 }
 
 // The queue pair of the id, or the one that the program has made itself and named to connect it.
@@ -75,11 +78,22 @@ Qp* qp_for(Id& id, const rdma_conn_param* parameters) {
   return qp;
 }
 
+// Of a connection that is about to be made.
 void follow(Id& id, Qp& qp) {
   id.followed = qp.events;
-  qp.events->listen([link = id.link](const ConnectionEvent& event) {
-    link->with([&event](Id& there) { tell(there, event); });
+  id.phase = Id::Phase::kStarted;
+  qp.events->start();
+  qp.events->listen([link = id.link, weak = std::weak_ptr(qp.core)](const ConnectionEvent& event) {
+    const auto core = weak.lock();
+    link->with([&](Id& there) { tell(there, event, core.get()); });
   });
+}
+
+// It could not be begun.
+void do_not_follow(Id& id, Qp& qp) {
+  id.phase = Id::Phase::kNone;
+  qp.events->listen(nullptr);
+  qp.events->do_not_start();
 }
 
 std::vector<std::byte> copy_of(const void* data, std::size_t size) {
@@ -111,7 +125,9 @@ int connect(Id& id, const rdma_conn_param* parameters) {
   id.reservation.release();
   follow(id, *qp);
   const auto started = qp->core->connect(*to, options);
-  return started ? 0 : errno_of(started.error().code);
+  if (started) return 0;
+  do_not_follow(id, *qp);
+  return errno_of(started.error().code);
 }
 
 int accept(Id& id, const rdma_conn_param* parameters) {
@@ -128,15 +144,25 @@ int accept(Id& id, const rdma_conn_param* parameters) {
   const auto request = std::move(id.request);
   const auto started = request->accept(qp->core, options);
   if (started) return 0;
+  do_not_follow(id, *qp);
   // As librdmacm: what was posted is flushed.
   if (started.error().code != std::errc::already_connected) qp->core->abort();
   return errno_of(started.error().code);
 }
 
-int disconnect(Id& id) {
-  Qp* const qp = qp_of_id(id);
-  if (qp == nullptr || !id.connected) return EINVAL;
-  qp->core->disconnect();
+// As the kernel's iw_cm_disconnect(): a connection that is being made ends when it is there, and
+// one that is over, or has a request of a peer only, has nothing to end. `awaits` says whether
+// DISCONNECTED is still to be told.
+int disconnect(Id& id, bool& awaits) {
+  using Phase = Id::Phase;
+  const bool told =
+      id.shown.event != nullptr && id.shown.event->event == RDMA_CM_EVENT_DISCONNECTED;
+  Phase now = Phase::kStarted;
+  if (id.phase.compare_exchange_strong(now, Phase::kEndsAtOnce)) return 0;
+  if (now == Phase::kNone) return id.request == nullptr ? EINVAL : 0;
+  awaits = id.connected() && !told;
+  if (!id.phase.compare_exchange_strong(now = Phase::kConnected, Phase::kEnding)) return 0;
+  if (Qp* const qp = qp_of_id(id)) qp->core->disconnect();
   return 0;
 }
 
@@ -159,20 +185,26 @@ int attempt(rdma_cm_id* id, Act act) {
 
 }  // namespace
 
+// As the kernel's destroy_cm_id(). What has completed still arrives.
+void leave_connection(Id& id) {
+  const Id::Phase phase = id.phase.load();
+  if (phase == Id::Phase::kNone || phase >= Id::Phase::kEnding) return;
+  if (Qp* const qp = qp_of_id(id)) qp->core->close();
+}
+
 // On one of the stack's threads. The new id has the listener's channel; one that waits makes its
 // own in rdma_get_request(). A request that goes unanswered is rejected.
 void announce(Id& listener, std::unique_ptr<verbs::provider::IncomingConnection> request) {
   const auto& from = request->info().remote.address();
   if (listener.own_family_only.load() && from.is_v6() && from.to_v6().is_v4_mapped()) return;
-  auto id = std::make_unique<Id>(listener.shown.channel, listener.shown.context, listener.shown.ps);
-  const verbs::ConnectionInfo& info = request->info();
+  auto id = std::make_unique<Id>(listener, std::move(request));
+  const verbs::ConnectionInfo& info = id->request->info();
   if (id->bind_to_device(info.local) != 0) return;
   store(id->shown.route.addr.dst_storage, info.remote);
   auto event = std::make_unique<CmEvent>(RDMA_CM_EVENT_CONNECT_REQUEST);
   event->put_parameters(info);
   event->shown.id = &id->shown;
   event->shown.listen_id = &listener.shown;
-  id->request = std::move(request);
   static_cast<void>(id.release());  // the event's taker has it
   listener.report(std::move(event));
 }
@@ -200,8 +232,9 @@ int rdma_reject(rdma_cm_id* id, const void* data, std::uint8_t size) {
 }
 
 int rdma_disconnect(rdma_cm_id* id) {
-  if (attempt(id, [&] { return disconnect(id_of(id)); }) != 0) return -1;
-  return id_of(id).complete();
+  bool awaits = false;
+  if (attempt(id, [&] { return disconnect(id_of(id), awaits); }) != 0) return -1;
+  return awaits ? id_of(id).complete() : 0;
 }
 
 // The stack learns itself when a connection is there.
@@ -212,5 +245,5 @@ int rdma_notify(rdma_cm_id*, ibv_event_type event) {
 // The last step of a program that has made its queue pair itself. MPA has established the
 // connection already.
 int rdma_establish(rdma_cm_id* id) {
-  return id->qp == nullptr && id_of(id).connected ? 0 : fail_minus(EINVAL);
+  return id->qp == nullptr && id_of(id).connected() ? 0 : fail_minus(EINVAL);
 }

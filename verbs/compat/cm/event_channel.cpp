@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 #include <climits>
+#include <deque>
+#include <thread>
 #include <unordered_set>
 
 #include "core/errors.hpp"
@@ -28,23 +30,29 @@ struct Given {
   }
 };
 
+// Channels that programs have destroyed, the last of them.
+struct EndedChannels {
+  static constexpr std::size_t kMost = 64;
+  std::mutex mutex;
+  std::deque<std::unique_ptr<EventChannel>> channels;
+
+  static EndedChannels& get() { return tcp_offload::of_this_process<EndedChannels>(); }
+  void keep(std::unique_ptr<EventChannel> channel) {
+    const std::lock_guard lock(mutex);
+    channels.push_back(std::move(channel));
+    if (channels.size() > kMost) channels.pop_front();
+  }
+};
+
+// A thread of a program that ends may come to a channel that is gone (rping's does). Had it come a
+// little earlier, it would wait for ever.
+int come_too_late() {
+  constexpr std::chrono::seconds kUntilTheProgramEnds{1};
+  std::this_thread::sleep_for(kUntilTheProgramEnds);
+  return EBADF;
+}
+
 }  // namespace
-
-void GivenEvents::give() {
-  const std::lock_guard lock(mutex_);
-  ++count_;
-}
-
-void GivenEvents::acknowledge() {
-  const std::lock_guard lock(mutex_);
-  --count_;
-  acknowledged_.notify_all();
-}
-
-void GivenEvents::wait() {
-  std::unique_lock lock(mutex_);
-  acknowledged_.wait(lock, [this] { return count_ == 0; });
-}
 
 void CmEvent::put_parameters(const verbs::ConnectionInfo& info) {
   private_data = info.private_data;
@@ -56,7 +64,7 @@ void CmEvent::put_parameters(const verbs::ConnectionInfo& info) {
   to.initiator_depth = octet_of(info.peer_ird.value_or(info.ord));
 }
 
-int EventChannel::take(std::unique_ptr<CmEvent>& event) {
+int CmEventQueue::take(std::unique_ptr<CmEvent>& event) {
   // While the queue is locked: an id that goes withdraws its events, and waits for those given.
   return queue_.take(event, [](const auto& next) {
     Given::get().add(&next->shown);
@@ -64,9 +72,20 @@ int EventChannel::take(std::unique_ptr<CmEvent>& event) {
   });
 }
 
-std::vector<std::unique_ptr<CmEvent>> EventChannel::withdraw(const rdma_cm_id* id) {
+std::vector<std::unique_ptr<CmEvent>> CmEventQueue::withdraw(const rdma_cm_id* id) {
   return queue_.withdraw(
       [id](const auto& event) { return event->shown.id == id || event->shown.listen_id == id; });
+}
+
+std::shared_ptr<CmEventQueue> EventChannel::queue() const {
+  const std::lock_guard lock(mutex_);
+  return queue_;
+}
+
+void EventChannel::end() {
+  const std::lock_guard lock(mutex_);
+  queue_.reset();
+  shown.fd = -1;
 }
 
 }  // namespace iwarp::compat
@@ -80,7 +99,10 @@ rdma_event_channel* rdma_create_event_channel() {
 
 void rdma_destroy_event_channel(rdma_event_channel* channel) {
   const iwarp::tcp_offload::NoCancel whole;
-  if (!channel_of(channel).origin.inherited()) delete &channel_of(channel);
+  EventChannel& ending = channel_of(channel);
+  if (ending.origin.inherited() || ending.queue() == nullptr) return;
+  ending.end();
+  EndedChannels::get().keep(std::unique_ptr<EventChannel>(&ending));
 }
 
 // A cancellation point.
@@ -89,8 +111,10 @@ int rdma_get_cm_event(rdma_event_channel* channel, rdma_cm_event** event) {
   if (channel_of(channel).origin.refuses()) return fail_minus(ENODEV);
   return guarded(
       [&] {
+        const auto queue = channel_of(channel).queue();
         std::unique_ptr<CmEvent> taken;
-        if (const int error = channel_of(channel).take(taken)) return fail_minus(error);
+        const int error = queue == nullptr ? come_too_late() : queue->take(taken);
+        if (error != 0) return fail_minus(error);
         *event = &taken.release()->shown;
         return 0;
       },

@@ -2,31 +2,17 @@
 
 #include <rdma/rdma_cma.h>
 
-#include <condition_variable>
 #include <memory>
 #include <mutex>
 #include <utility>
 #include <vector>
 
 #include "core/event_queue.hpp"
+#include "core/given_events.hpp"
 #include "iwarp/tcp_offload/process.hpp"
 #include "iwarp/verbs/connection.hpp"
 
 namespace iwarp::compat {
-
-/// Counts what a program was given of one id's events and has not acknowledged. Thread-safe.
-class GivenEvents {
- public:
-  void give();
-  void acknowledge();
-  /// Until all are acknowledged.
-  void wait();
-
- private:
-  std::mutex mutex_;
-  std::condition_variable acknowledged_;
-  unsigned count_ = 0;
-};
 
 /// An event, from its happening to its acknowledgement.
 struct CmEvent {
@@ -42,11 +28,10 @@ struct CmEvent {
   void put_parameters(const verbs::ConnectionInfo& info);
 };
 
-/// Where a program waits for the events of many ids. Its descriptor is readable exactly while one
-/// is queued.
-class EventChannel {
+/// The events of many ids, in their order.
+class CmEventQueue {
  public:
-  EventChannel() { shown.fd = queue_.descriptor(); }
+  [[nodiscard]] int descriptor() const { return queue_.descriptor(); }
   void push(std::unique_ptr<CmEvent> event) { queue_.push(std::move(event)); }
   /// The next one, which its id counts as given; waits unless the descriptor is non-blocking. A
   /// cancellation point. 0, or an errno.
@@ -54,11 +39,27 @@ class EventChannel {
   /// Takes out the events of an id that leaves, those of which it is the listener included.
   std::vector<std::unique_ptr<CmEvent>> withdraw(const rdma_cm_id* id);
 
+ private:
+  EventQueue<std::unique_ptr<CmEvent>> queue_;
+};
+
+/// Where a program waits for the events of many ids. Its descriptor is readable exactly while one
+/// is queued. Programs destroy it before its ids, and before another thread's call that is about to
+/// wait at it: ids share the queue, and the memory stays for a while.
+class EventChannel {
+ public:
+  EventChannel() { shown.fd = queue_->descriptor(); }
+  /// Null when the program has destroyed the channel. Thread-safe.
+  [[nodiscard]] std::shared_ptr<CmEventQueue> queue() const;
+  /// Leaves the queue to its ids, and to threads that wait there.
+  void end();
+
   rdma_event_channel shown{};
   const tcp_offload::Origin origin;
 
  private:
-  EventQueue<std::unique_ptr<CmEvent>> queue_;
+  mutable std::mutex mutex_;
+  std::shared_ptr<CmEventQueue> queue_ = std::make_shared<CmEventQueue>();
 };
 
 inline EventChannel& channel_of(rdma_event_channel* shown) {

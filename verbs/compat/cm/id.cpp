@@ -1,5 +1,8 @@
 #include "cm/id.hpp"
 
+#include <system_error>
+
+#include "cm/connection.hpp"
 #include "cm/devices.hpp"
 #include "core/errors.hpp"
 #include "core/qp.hpp"
@@ -7,11 +10,30 @@
 
 namespace iwarp::compat {
 
+namespace {
+
+std::shared_ptr<CmEventQueue> queue_of(const EventChannel& channel) {
+  auto queue = channel.queue();
+  if (queue == nullptr) throw std::system_error(EBADF, std::generic_category());
+  return queue;
+}
+
+}  // namespace
+
 Id::Id(rdma_event_channel* channel, void* context, rdma_port_space space) {
   if (channel == nullptr) own_channel = std::make_unique<EventChannel>();
   shown.channel = channel == nullptr ? &own_channel->shown : channel;
+  events_ = queue_of(channel_of(shown.channel));
   shown.context = context;
   shown.ps = space;
+  shown.qp_type = IBV_QPT_RC;
+}
+
+Id::Id(const Id& listening, std::unique_ptr<verbs::provider::IncomingConnection> from)
+    : request(std::move(from)), events_(listening.events_) {
+  shown.channel = listening.shown.channel;
+  shown.context = listening.shown.context;
+  shown.ps = listening.shown.ps;
   shown.qp_type = IBV_QPT_RC;
 }
 
@@ -22,8 +44,9 @@ Id::~Id() {
   listener.reset();
   link->cut();
   if (const auto events = followed.lock()) events->listen(nullptr);
+  leave_connection(*this);
   if (shown.event != nullptr) ::rdma_ack_cm_event(shown.event);
-  for (const auto& event : channel_of(shown.channel).withdraw(&shown)) {
+  for (const auto& event : events_->withdraw(&shown)) {
     if (event->shown.event == RDMA_CM_EVENT_CONNECT_REQUEST && event->shown.id != &shown) {
       delete &id_of(event->shown.id);
     }
@@ -44,7 +67,7 @@ int Id::bind_to_device(const Endpoint& local) {
 void Id::report(std::unique_ptr<CmEvent> event) {
   if (event->shown.id == nullptr) event->shown.id = &shown;
   event->counted_by = &given;
-  channel_of(shown.channel).push(std::move(event));
+  events_->push(std::move(event));
 }
 
 int Id::complete() {
@@ -63,14 +86,16 @@ int Id::complete() {
 void Id::move_to(rdma_event_channel* channel) {
   auto own = channel == nullptr ? std::make_unique<EventChannel>() : nullptr;
   EventChannel& to = channel == nullptr ? *own : channel_of(channel);
+  const auto queue = queue_of(to);
   std::unique_ptr<EventChannel> before = std::move(own_channel);
   link->with([&](Id&) {
-    auto moving = channel_of(shown.channel).withdraw(&shown);
+    auto moving = events_->withdraw(&shown);
     shown.channel = &to.shown;
+    events_ = queue;
     own_channel = std::move(own);
     for (auto& event : moving) {
       event->shown.id->channel = &to.shown;  // a request's id has its listener's
-      to.push(std::move(event));
+      queue->push(std::move(event));
     }
   });
 }

@@ -48,10 +48,19 @@ struct Id {
   std::atomic<bool> own_family_only{false};  ///< RDMA_OPTION_ID_AFONLY: :: is not for IPv4.
   GivenEvents given;
   bool passive = false;                   ///< It has answered a peer.
-  bool connected = false;                 ///< Or it was: there is a stream to end.
   std::optional<std::uint32_t> named_qp;  ///< Made by the program, not by rdma_create_qp().
   /// Of the queue pair, which the program may have destroyed by ibv_destroy_qp() behind our back.
   std::weak_ptr<QpEvents> followed;
+  /// What has become of its connection. The program's calls change it, and the stack's threads.
+  enum class Phase : std::uint8_t {
+    kNone,
+    kStarted,     ///< rdma_connect() or rdma_accept() has begun it.
+    kEndsAtOnce,  ///< And rdma_disconnect() came before it was there.
+    kConnected,
+    kEnding,  ///< rdma_disconnect() has ended it.
+    kOver,
+  };
+  std::atomic<Phase> phase{Phase::kNone};
 
   Reservation reservation;
   std::shared_ptr<verbs::provider::Listener> listener;
@@ -61,13 +70,17 @@ struct Id {
   ibv_pd* endpoint_pd = nullptr;
   std::vector<std::byte> endpoint_data;  ///< Private data of rdma_create_ep().
 
-  /// `channel` may be null.
+  /// `channel` may be null. Throws EBADF for one that has been destroyed.
   Id(rdma_event_channel* channel, void* context, rdma_port_space space);
+  /// Of a peer's request: at the listener's channel.
+  explicit Id(const Id& listening, std::unique_ptr<verbs::provider::IncomingConnection> from);
   Id(const Id&) = delete;
   Id& operator=(const Id&) = delete;
   ~Id();
 
   [[nodiscard]] bool waits() const { return own_channel != nullptr; }
+  /// Or it was: there is, or was, a stream.
+  [[nodiscard]] bool connected() const { return phase.load() >= Phase::kConnected; }
   /// Binds it to the device with a local address. 0, or ENODEV.
   int bind_to_device(const Endpoint& local);
 
@@ -75,7 +88,11 @@ struct Id {
   /// For an id whose calls wait: the event that the call has led to. As librdmacm returns: 0, or -1
   /// and errno.
   int complete();
+  /// Throws EBADF for a channel that has been destroyed.
   void move_to(rdma_event_channel* channel);
+
+ private:
+  std::shared_ptr<CmEventQueue> events_;  // of the channel, which may go first
 };
 
 inline Id& id_of(rdma_cm_id* shown) { return *reinterpret_cast<Id*>(shown); }

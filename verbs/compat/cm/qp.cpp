@@ -138,7 +138,7 @@ int rdma_init_qp_attr(rdma_cm_id* id, ibv_qp_attr* attributes, int* mask) {
   switch (attributes->qp_state) {
     case IBV_QPS_INIT:
       *mask = 0;
-      if (id_of(id).connected) return 0;
+      if (id_of(id).connected()) return 0;
       attributes->qp_access_flags = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE |
                                     IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC;
       attributes->port_num = id->port_num;

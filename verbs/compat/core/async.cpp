@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <utility>
+#include <vector>
 
 #include "iwarp/tcp_offload/process.hpp"
 
@@ -12,11 +13,13 @@ namespace {
 struct Target {
   void* element = nullptr;
   AsyncQueue* queue = nullptr;
+  std::shared_ptr<GivenEvents> given;
 };
 
 struct Routes {
   std::mutex mutex;
   std::map<std::pair<Element, std::uint32_t>, Target> targets;
+  std::vector<Target> leaving;  // their objects are being destroyed
 
   static Routes& get() { return tcp_offload::of_this_process<Routes>(); }
 };
@@ -52,23 +55,26 @@ const void* element_of(const ibv_async_event& event) {
 }  // namespace
 
 AsyncRoute::AsyncRoute(Element kind, std::uint32_t number, void* element, AsyncQueue& queue)
-    : kind_(kind), number_(number), known_(true) {
+    : kind_(kind), number_(number) {
   Routes& routes = Routes::get();
   const std::lock_guard lock(routes.mutex);
-  routes.targets[{kind, number}] = {element, &queue};
+  routes.targets[{kind, number}] = {element, &queue, std::make_shared<GivenEvents>()};
 }
 
 AsyncRoute::~AsyncRoute() {
-  if (!known_) return;
   Routes& routes = Routes::get();
+  Target target;
+  {
+    const std::lock_guard lock(routes.mutex);
+    target = std::move(routes.targets.extract({kind_, number_}).mapped());
+    target.queue->withdraw(
+        [&target](const AsyncEntry& each) { return element_of(each.event) == target.element; });
+    routes.leaving.push_back(target);
+  }
+  target.given->wait();
   const std::lock_guard lock(routes.mutex);
-  const auto found = routes.targets.find({kind_, number_});
-  if (found == routes.targets.end()) return;
-  // What says something of an object that goes is told to nobody.
-  const void* const element = found->second.element;
-  found->second.queue->withdraw(
-      [element](const ibv_async_event& event) { return element_of(event) == element; });
-  routes.targets.erase(found);
+  std::erase_if(routes.leaving,
+                [&target](const Target& each) { return each.given == target.given; });
 }
 
 void* find_element(Element kind, std::uint32_t number) {
@@ -99,7 +105,28 @@ void route_async_event(const verbs::AsyncEvent& event) {
     case Element::kCq: told.element.cq = static_cast<ibv_cq*>(found->second.element); break;
     case Element::kSrq: told.element.srq = static_cast<ibv_srq*>(found->second.element); break;
   }
-  found->second.queue->push(told);
+  found->second.queue->push({told, found->second.given});
+}
+
+int take_async_event(AsyncQueue& from, ibv_async_event& event) {
+  AsyncEntry taken;
+  // While the queue is locked: an object that goes withdraws its events, and waits for those given.
+  const int error = from.take(taken, [](const AsyncEntry& next) { next.counted_by->give(); });
+  event = taken.event;
+  return error;
+}
+
+void acknowledge_async_event(const ibv_async_event& event) {
+  const auto is_meant = [element = element_of(event)](const Target& each) {
+    return each.element == element;
+  };
+  Routes& routes = Routes::get();
+  const std::lock_guard lock(routes.mutex);
+  for (const auto& [name, target] : routes.targets) {
+    if (is_meant(target)) return target.given->acknowledge();
+  }
+  const auto leaving = std::ranges::find_if(routes.leaving, is_meant);
+  if (leaving != routes.leaving.end()) leaving->given->acknowledge();
 }
 
 }  // namespace iwarp::compat

@@ -79,9 +79,8 @@ int ibv_close_device(ibv_context* context) {
 
 int ibv_get_async_event(ibv_context* context, ibv_async_event* event) {
   if (refused(context)) return fail_minus(ENODEV);
-  const int error = context_of(context).async.take(*event, [](const ibv_async_event&) {});
+  const int error = take_async_event(context_of(context).async, *event);
   return error == 0 ? 0 : fail_minus(error);
 }
 
-// Destroying an object forgets its events, so that nobody waits for this.
-void ibv_ack_async_event(ibv_async_event*) {}
+void ibv_ack_async_event(ibv_async_event* event) { acknowledge_async_event(*event); }

@@ -102,6 +102,7 @@ int ibv_destroy_cq(ibv_cq* shown) {
   const iwarp::tcp_offload::NoCancel whole;
   cq.watch.reset();
   wait_for_acknowledgements(cq);
+  cq.route.reset();
   ::pthread_cond_destroy(&shown->cond);
   ::pthread_mutex_destroy(&shown->mutex);
   delete &cq;

@@ -9,6 +9,7 @@
 #include "core/srq.hpp"
 #include "core/stack.hpp"
 #include "hand/rendezvous.hpp"
+#include "iwarp/tcp_offload/no_cancel.hpp"
 
 namespace iwarp::compat {
 namespace {
@@ -71,6 +72,7 @@ std::unique_ptr<Qp> make_qp(ibv_pd* pd, Attributes& attributes, Connects connect
   init.receive_wait = receive_wait();
   init.linger = linger_time();
   init.source_buffers = source_buffers();
+  init.flushes_late_posts = true;
   init.signaling =
       attributes.sq_sig_all != 0 ? verbs::Signaling::kAll : verbs::Signaling::kPerRequest;
   if (connects == Connects::kProgram) init.number = Rendezvous::get().take_number();
@@ -110,16 +112,38 @@ void QpEvents::listen(std::function<void(const verbs::ConnectionEvent&)> handler
   handler_ = std::move(handler);
 }
 
+void QpEvents::start() {
+  const std::lock_guard lock(mutex_);
+  phase_ = Phase::kStarted;
+}
+
+void QpEvents::do_not_start() {
+  const std::lock_guard lock(mutex_);
+  phase_ = Phase::kNone;
+}
+
+// One after the other: the end of a queue pair does not overtake what its connection tells.
 void QpEvents::operator()(const verbs::ConnectionEvent& event) {
-  std::function<void(const verbs::ConnectionEvent&)> handler;
-  {
-    const std::lock_guard lock(mutex_);
-    handler = handler_;
-    if (event.kind == verbs::ConnectionEvent::Kind::kEstablished) {
-      depths_ = {event.info.ord, event.info.ird};
-    }
+  const std::lock_guard lock(mutex_);
+  if (phase_ == Phase::kOver) return;  // told when the queue pair was destroyed
+  const bool established = event.kind == verbs::ConnectionEvent::Kind::kEstablished;
+  if (established) depths_ = {event.info.ord, event.info.ird};
+  phase_ = established ? Phase::kEstablished : Phase::kOver;
+  if (handler_) handler_(event);
+}
+
+// As drivers do in the kernel (siw_qp_cm_drop()): programs give an id back when they are told that
+// its connection is over, though they have destroyed the queue pair before.
+void QpEvents::end() {
+  const std::lock_guard lock(mutex_);
+  const Phase before = std::exchange(phase_, Phase::kOver);
+  const auto handler = std::exchange(handler_, nullptr);
+  if (!handler) return;
+  if (before == Phase::kEstablished) handler({verbs::ConnectionEvent::Kind::kDisconnected, {}, {}});
+  if (before == Phase::kStarted) {
+    const auto code = std::make_error_code(std::errc::invalid_argument);
+    handler({verbs::ConnectionEvent::Kind::kFailed, {code, "the queue pair was destroyed"}, {}});
   }
-  if (handler) handler(event);
 }
 
 Depths QpEvents::depths() const {
@@ -187,11 +211,13 @@ ibv_qp* ibv_create_qp(ibv_pd* pd, ibv_qp_init_attr* attributes) {
 
 int ibv_destroy_qp(ibv_qp* shown) {
   if (inherited(shown->context)) return 0;
+  const iwarp::tcp_offload::NoCancel whole;
   Qp& qp = qp_of(shown);
-  qp.events->listen(nullptr);
+  qp.events->end();
   Rendezvous::get().forget(*qp.core);
   if (qp.stats != nullptr) qp.stats->print();
   qp.core->release();
+  qp.route.reset();
   qp.core.reset();
   ::pthread_cond_destroy(&shown->cond);
   ::pthread_mutex_destroy(&shown->mutex);

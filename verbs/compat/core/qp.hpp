@@ -27,17 +27,28 @@ inline std::uint8_t octet_of(std::uint16_t depth) {
   return static_cast<std::uint8_t>(depth < UINT8_MAX ? depth : UINT8_MAX);
 }
 
-/// Passes the events of a queue pair's connection to whoever manages that at the time.
+/// Passes the events of a queue pair's connection to what manages that at the time. Thread-safe.
 class QpEvents {
  public:
+  /// `handler` is called by one thread at a time, and not any more when another has taken its
+  /// place.
   void listen(std::function<void(const verbs::ConnectionEvent&)> handler);
+  /// A connection is about to be made; or that could not be begun.
+  void start();
+  void do_not_start();
   void operator()(const verbs::ConnectionEvent& event);
+  /// The queue pair is being destroyed: a connection is over, one that was being made has failed,
+  /// and nothing more is told.
+  void end();
   /// Of the connection, once there has been one.
   [[nodiscard]] Depths depths() const;
 
  private:
+  enum class Phase : std::uint8_t { kNone, kStarted, kEstablished, kOver };
+
   mutable std::mutex mutex_;
   Depths depths_;
+  Phase phase_ = Phase::kNone;
   std::function<void(const verbs::ConnectionEvent&)> handler_;
 };
 

@@ -4,6 +4,7 @@
 #include "core/errors.hpp"
 #include "core/memory.hpp"
 #include "core/post.hpp"
+#include "iwarp/tcp_offload/no_cancel.hpp"
 
 namespace iwarp::compat {
 namespace {
@@ -92,6 +93,8 @@ int ibv_destroy_srq(ibv_srq* shown) {
   if (inherited(shown->context)) return 0;
   Srq& srq = srq_of(shown);
   if (!srq.uses.close()) return EBUSY;
+  const iwarp::tcp_offload::NoCancel whole;
+  srq.route.reset();
   ::pthread_cond_destroy(&shown->cond);
   ::pthread_mutex_destroy(&shown->mutex);
   delete &srq;

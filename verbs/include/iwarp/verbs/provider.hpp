@@ -131,6 +131,10 @@ struct QpInit {
   /// requests that fail (kUnreachable, and those behind as flushed); when it ended gracefully the
   /// receives stay posted, until abort() or the end of the queue pair.
   bool connectionless = false;
+  /// Whether what is posted for sending behind disconnect() is taken and flushed with the rest, as
+  /// adapters do for programs that wait for the completion of their last request; else it is
+  /// refused (RFC 5041 §6.2.1).
+  bool flushes_late_posts = false;
   std::chrono::milliseconds receive_wait{0};                 ///< As in QpOptions.
   std::chrono::milliseconds linger = kDefaultLinger;         ///< As in QpOptions.
   SourceBuffers source_buffers = SourceBuffers::kMayChange;  ///< As in QpOptions.
