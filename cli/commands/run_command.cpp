@@ -1,3 +1,4 @@
+#include <net/if.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -5,6 +6,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <iostream>
+#include <sstream>
 #include <system_error>
 
 #include "commands.hpp"
@@ -18,8 +20,9 @@ namespace {
 using Linkage = ProgramFile::Linkage;
 
 struct RunFlags {
-  std::string device_as;
+  std::string device_as, interfaces;
   bool stats = false;
+  bool timewait_exit = false;
 };
 
 /// Said before the program starts, which then runs as it would without us.
@@ -50,6 +53,8 @@ void set_environment(const RunFlags& flags, const std::string& program) {
   const std::string directory = library_directory();
   prepend_library_path(directory);
   if (!flags.device_as.empty()) ::setenv("IWARP_DEVICE_AS", flags.device_as.c_str(), 1);
+  if (!flags.interfaces.empty()) ::setenv("IWARP_INTERFACES", flags.interfaces.c_str(), 1);
+  if (flags.timewait_exit) ::setenv("IWARP_TIMEWAIT_EXIT", "1", 1);
   if (flags.stats) ::setenv("IWARP_STATS", "1", 1);
   make_capture_absolute();
   if (const auto path = find_program(program)) {
@@ -79,6 +84,24 @@ void run_run(const RunFlags& flags, const Context& context) {
   execute(context.program);
 }
 
+/// A name that the system knows is right wherever it is up; one that it does not is a mistake.
+struct InterfaceList : CLI::Validator {
+  InterfaceList() {
+    name_ = "NAME[,NAME...]";
+    func_ = [](const std::string& text) -> std::string {
+      std::istringstream list(text);
+      bool any = false;
+      for (std::string name; std::getline(list, name, ',');) {
+        any = true;
+        if (name.empty() || ::if_nametoindex(name.c_str()) == 0) {
+          return fmt::format("{} is no network interface", name.empty() ? "an empty name" : name);
+        }
+      }
+      return any ? std::string() : "no interface is named";
+    };
+  }
+};
+
 /// CLI11 does not see the program, so it cannot say where it stands.
 class RunFormatter : public CLI::Formatter {
   std::string make_usage(const CLI::App* /*app*/, std::string name) const override {
@@ -97,6 +120,7 @@ constexpr const char* kFooter =
     "Programs that exchange queue pair numbers themselves, without the connection manager, "
     "connect\n"
     "only to others under `iwarp run`.\n\n"
+    "A program that takes the first device takes the one it needs with --interfaces eth0.\n\n"
     "--device-as iwarp is the truth and the default. Some programs refuse iWARP devices, such as\n"
     "perftest without -R: --device-as ib tells them InfiniBand.\n\n"
     "Out of reach: programs that are linked statically, and setuid programs. A program that says\n"
@@ -104,9 +128,9 @@ constexpr const char* kFooter =
     "Environment: IWARP_LIBRARY_DIR names the directory of the two libraries, if they are neither\n"
     "where this program was built nor where it was installed. The program gets LD_LIBRARY_PATH, "
     "and\n"
-    "IWARP_DEVICE_AS, IWARP_STATS and IWARP_CAPTURE for the options; a program that is started "
-    "some\n"
-    "other way can be given them by hand.\n\n"
+    "IWARP_DEVICE_AS, IWARP_INTERFACES, IWARP_TIMEWAIT_EXIT, IWARP_STATS and IWARP_CAPTURE for "
+    "the\n"
+    "options; a program that is started some other way can be given them by hand.\n\n"
     "Exit status: the program's; 126 if it cannot be executed, 127 if it is not there, 1 if the\n"
     "libraries are not, 2 for wrong usage.\n\n"
     "Examples:\n"
@@ -126,6 +150,13 @@ void add_run_command(CLI::App& app, Context& context) {
       ->add_option("--device-as", flags->device_as,
                    "What the devices say they are: iwarp (as it is) or ib")
       ->check(CLI::IsMember({"iwarp", "ib"}));
+  command
+      ->add_option("--interfaces", flags->interfaces,
+                   "The network interfaces that become devices, in this order: eth0,lo; default: "
+                   "all that are up and have an address, loopback first")
+      ->check(InterfaceList());
+  command->add_flag("--timewait-exit", flags->timewait_exit,
+                    "Tell the program TIMEWAIT_EXIT behind DISCONNECTED, as InfiniBand does");
   command->add_flag("--stats", flags->stats,
                     "When the program ends, say on standard error what each connection did and why "
                     "it ended");

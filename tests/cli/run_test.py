@@ -150,6 +150,9 @@ class RunProgram(RunTest):
         self.prints("ib\n1\nunset\n", "--device-as", "ib", "--stats", *ask)
         self.prints("iwarp\nunset\nunset\n", "--device-as=iwarp", *ask)
         self.prints("ib\nunset\nunset\n", *ask, environment={"IWARP_DEVICE_AS": "ib"})
+        more = ["sh", "-c", 'echo "${IWARP_INTERFACES-unset} ${IWARP_TIMEWAIT_EXIT-unset}"']
+        self.prints("unset unset\n", *more)
+        self.prints("lo 1\n", "--interfaces", "lo", "--timewait-exit", *more)
         os.mkdir(self.path("captures"))
         self.prints(f"unset\nunset\n{self.path('captures')}\n", "--capture", "captures", *ask,
                     cwd=self.scratch)
@@ -169,6 +172,8 @@ class RunProgram(RunTest):
     def test_is_asked_for_with_status_2(self):
         for arguments in ([], ["--"], ["--stats"], ["--frobnicate", "true"],
                           ["--device-as", "ethernet", "true"], ["--device-as"],
+                          ["--interfaces", "lo,nothere", "true"], ["--interfaces", "", "true"],
+                          ["--interfaces", "lo,,lo", "true"],
                           ["--capture", self.path("nowhere"), "true"]):
             with self.subTest(arguments=arguments):
                 self.fails(2, *arguments)

@@ -1,4 +1,7 @@
-#include "lawful/ids.hpp"
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "lawful/connection.hpp"
 
 // rdma_bind_addr(3), rdma_resolve_addr(3), rdma_set_option(3): which address, port and device an id
 // has.
@@ -29,6 +32,122 @@ TEST(Bound, ToLoopbackAnIdHasTheDeviceBehindItsPeerWhenThatIsResolved) {
   EXPECT_NE(id->verbs, nullptr);
   EXPECT_NE(id->pd, nullptr);
   EXPECT_EQ(rdma_get_src_port(id.get()), port);
+}
+
+// cma_get_port(), at the resolution.
+TEST(Bound, ByItsResolutionAnIdHasAPort) {
+  const Id id;
+  SocketAddress to = address("127.0.0.1", 9);
+  ASSERT_EQ(rdma_resolve_addr(id.get(), nullptr, to.plain(), 2000), 0);
+  EXPECT_NE(rdma_get_src_port(id.get()), 0);
+}
+
+int bind_both(const Id& first, const char* at, const Id& second, const char* beside) {
+  SocketAddress one = address(at);
+  must(rdma_bind_addr(first.get(), one.plain()), at);
+  SocketAddress two = address(beside, ntohs(rdma_get_src_port(first.get())));
+  return rdma_bind_addr(second.get(), two.plain()) == 0 ? 0 : errno;
+}
+
+void set_option(const Id& id, int option, int value) {
+  must(rdma_set_option(id.get(), RDMA_OPTION_ID, option, &value, sizeof value), "rdma_set_option");
+}
+
+// cma_check_port(): a second id has the port only if both say REUSEADDR.
+TEST(Port, IsOneIds) {
+  const Id first, second, third;
+  EXPECT_EQ(bind_both(first, "127.0.0.1", second, "127.0.0.1"), EADDRINUSE);
+  SocketAddress wildcard = address("0.0.0.0", ntohs(rdma_get_src_port(first.get())));
+  EXPECT_EQ(rdma_bind_addr(third.get(), wildcard.plain()), -1);
+  EXPECT_EQ(errno, EADDRINUSE);
+}
+
+TEST(Port, IsSharedWhereBothAskForIt) {
+  const Id first, second, third;
+  set_option(first, RDMA_OPTION_ID_REUSEADDR, 1);
+  set_option(second, RDMA_OPTION_ID_REUSEADDR, 1);
+  EXPECT_EQ(bind_both(first, "127.0.0.1", second, "127.0.0.1"), 0);
+  SocketAddress at = address("127.0.0.1", ntohs(rdma_get_src_port(first.get())));
+  EXPECT_EQ(rdma_bind_addr(third.get(), at.plain()), -1);
+  EXPECT_EQ(errno, EADDRINUSE);
+}
+
+TEST(Port, IsNotForASocketThatReusesAddresses) {
+  const Id id;
+  SocketAddress at = address("127.0.0.1");
+  ASSERT_EQ(rdma_bind_addr(id.get(), at.plain()), 0);
+  at = address("127.0.0.1", ntohs(rdma_get_src_port(id.get())));
+  const int socket = ::socket(AF_INET, SOCK_STREAM, 0);
+  const int one = 1;
+  ASSERT_EQ(::setsockopt(socket, SOL_SOCKET, SO_REUSEADDR, &one, sizeof one), 0);
+  EXPECT_EQ(::bind(socket, at.plain(), sizeof(sockaddr_in)), -1);
+  EXPECT_EQ(errno, EADDRINUSE);
+  ::close(socket);
+}
+
+// perftest does, when it has its connection.
+TEST(Port, OfAListenerThatHasGoneIsFreeBesideItsConnections) {
+  Connection both;
+  both.establish();
+  SocketAddress at = address("127.0.0.1", ntohs(rdma_get_src_port(both.listener.get())));
+  {
+    const Id meanwhile;
+    EXPECT_EQ(rdma_bind_addr(meanwhile.get(), at.plain()), -1);
+    EXPECT_EQ(errno, EADDRINUSE);
+  }
+  const std::uint16_t port = rdma_get_src_port(both.listener.get());
+  both.listener = Id();
+  const Id again, third;
+  at = address("127.0.0.1", ntohs(port));
+  ASSERT_EQ(rdma_bind_addr(again.get(), at.plain()), 0) << std::strerror(errno);
+  EXPECT_EQ(rdma_bind_addr(third.get(), at.plain()), -1);
+  ASSERT_EQ(rdma_listen(again.get(), 4), 0) << std::strerror(errno);
+}
+
+// An id that is bound connects from there.
+TEST(Port, IsThatOfTheConnection) {
+  Connection both;
+  const __be16 chosen = rdma_get_src_port(both.client->get());
+  both.establish();
+  EXPECT_EQ(rdma_get_src_port(both.client->get()), chosen);
+  EXPECT_EQ(rdma_get_dst_port(both.server->get()), chosen);
+}
+
+// cma_check_port(): ids of two families share a port when both are of their family only, as those
+// of IPv4 are by themselves.
+TEST(OwnFamilyOnly, LeavesThePortOfTheOtherFamily) {
+  const Id six, four;
+  set_option(six, RDMA_OPTION_ID_AFONLY, 1);
+  ASSERT_EQ(bind_both(six, "::", four, "0.0.0.0"), 0);
+  EXPECT_EQ(rdma_listen(six.get(), 4), 0) << std::strerror(errno);
+  EXPECT_EQ(rdma_listen(four.get(), 4), 0) << std::strerror(errno);
+}
+
+TEST(OwnFamilyOnly, IsSaidBeforeItIsListened) {
+  const Id id, other;
+  set_option(id, RDMA_OPTION_ID_AFONLY, 0);
+  EXPECT_EQ(bind_both(id, "::", other, "0.0.0.0"), EADDRINUSE);
+  ASSERT_EQ(rdma_listen(id.get(), 4), 0);
+  for (const int option : {RDMA_OPTION_ID_AFONLY, RDMA_OPTION_ID_REUSEADDR}) {
+    int one = 1;
+    EXPECT_EQ(rdma_set_option(id.get(), RDMA_OPTION_ID, option, &one, sizeof one), -1);
+    EXPECT_EQ(errno, EINVAL);
+  }
+}
+
+TEST(Options, OfUnknownNamesAndSizesAreRefused) {
+  const Id id;
+  int value = 1;
+  EXPECT_EQ(rdma_set_option(id.get(), RDMA_OPTION_ID, 99, &value, sizeof value), -1);
+  EXPECT_EQ(errno, ENOSYS);
+  EXPECT_EQ(rdma_set_option(id.get(), 99, RDMA_OPTION_ID_AFONLY, &value, sizeof value), -1);
+  EXPECT_EQ(errno, ENOSYS);
+  EXPECT_EQ(rdma_set_option(id.get(), RDMA_OPTION_ID, RDMA_OPTION_ID_TOS, &value, sizeof value),
+            -1);
+  EXPECT_EQ(errno, EINVAL);
+  EXPECT_EQ(rdma_set_option(id.get(), RDMA_OPTION_ID, RDMA_OPTION_ID_AFONLY, nullptr, sizeof value),
+            -1);
+  EXPECT_EQ(errno, EINVAL);
 }
 
 }  // namespace

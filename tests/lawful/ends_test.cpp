@@ -1,4 +1,5 @@
 #include <atomic>
+#include <cstdlib>
 
 #include "lawful/connection.hpp"
 
@@ -201,16 +202,33 @@ TEST(DestroyedChannel, IsNothingToMakeAnIdAt) {
   EXPECT_EQ(errno, EBADF);
 }
 
-// cma.c: cma_iw_handler() never tells TIMEWAIT_EXIT, which InfiniBand's connection manager does.
+// cma.c: cma_iw_handler() never tells TIMEWAIT_EXIT, which cma_ib_handler() does. So do we where we
+// are asked for it.
 TEST(Events, TimewaitExitIsInfiniBands) {
+  const bool asked = std::getenv("IWARP_TIMEWAIT_EXIT") != nullptr;
+  const bool infiniband = std::getenv("IWARP_DEVICE_AS") != nullptr;
   Connection both;
   both.establish();
   ASSERT_EQ(rdma_disconnect(both.client->get()), 0);
   both.server_channel.expect(RDMA_CM_EVENT_DISCONNECTED);
   ASSERT_EQ(rdma_disconnect(both.server->get()), 0);
   both.client_channel.expect(RDMA_CM_EVENT_DISCONNECTED);
+  if (asked || infiniband) {
+    both.server_channel.expect(RDMA_CM_EVENT_TIMEWAIT_EXIT);
+    both.client_channel.expect(RDMA_CM_EVENT_TIMEWAIT_EXIT);
+  }
   EXPECT_FALSE(both.server_channel.has_event(100));
   EXPECT_FALSE(both.client_channel.has_event(0));
+}
+
+// ibv_destroy_qp() of id->qp, and rdma_destroy_qp() behind it.
+TEST(DestroyedQueuePair, IsNotDestroyedAgainByItsId) {
+  Connection both;
+  both.establish();
+  ASSERT_EQ(ibv_destroy_qp((*both.client)->qp), 0);
+  rdma_destroy_qp(both.client->get());
+  EXPECT_EQ((*both.client)->qp, nullptr);
+  both.client_channel.expect(RDMA_CM_EVENT_DISCONNECTED);
 }
 
 // ibv_get_async_event(3): destroying waits until the object's events have been acknowledged.

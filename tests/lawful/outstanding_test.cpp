@@ -100,6 +100,44 @@ TEST(OutstandingShared, ReceivesAreRefusedUntilOneIsPolled) {
   EXPECT_EQ(ibv_destroy_srq(srq), 0);
 }
 
+// ibv_modify_srq(3): a limit is armed for one event. ibv_query_srq() says 0 then, as adapters do.
+TEST(OutstandingShared, LimitIsDisarmedByItsEvent) {
+  ibv_srq* srq = nullptr;
+  {
+    Pair pair([&](End& end, ibv_qp_init_attr& attributes) {
+      if (srq != nullptr) return;
+      ibv_srq_init_attr wanted{};
+      wanted.attr.max_wr = 4;
+      wanted.attr.max_sge = 1;
+      attributes.srq = srq = must(ibv_create_srq(end.id->pd, &wanted), "ibv_create_srq");
+    });
+    const auto limit = [srq] {
+      ibv_srq_attr now{};
+      must(ibv_query_srq(srq, &now), "ibv_query_srq");
+      EXPECT_EQ(now.max_wr, 4U);
+      return now.srq_limit;
+    };
+    EXPECT_EQ(limit(), 0U);
+    ibv_sge to = pair.client.sge();
+    ibv_recv_wr request{}, *bad = nullptr;
+    request.sg_list = &to;
+    request.num_sge = 1;
+    for (int i = 0; i < 3; ++i) ASSERT_EQ(ibv_post_srq_recv(srq, &request, &bad), 0);
+    ibv_srq_attr armed{};
+    armed.srq_limit = 3;
+    ASSERT_EQ(ibv_modify_srq(srq, &armed, IBV_SRQ_LIMIT), 0);
+    EXPECT_EQ(limit(), 3U);
+    fill(pair.server, 1);
+    ibv_async_event event{};
+    ASSERT_EQ(ibv_get_async_event(pair.client.id->verbs, &event), 0);
+    EXPECT_EQ(event.event_type, IBV_EVENT_SRQ_LIMIT_REACHED);
+    EXPECT_EQ(event.element.srq, srq);
+    ibv_ack_async_event(&event);
+    EXPECT_EQ(limit(), 0U);
+  }
+  EXPECT_EQ(ibv_destroy_srq(srq), 0);
+}
+
 // One without a completion has its place until it is done. As siw does; adapters wait for the next
 // that has one.
 TEST(OutstandingUnsignaled, SendsMakeRoomWhenTheyAreDone) {

@@ -279,12 +279,13 @@ class StayingDevice final : public tcp_offload::Device {
 
   [[nodiscard]] std::string_view name() const override { return "staying"; }
   [[nodiscard]] tcp_offload::Offloads offloads() const override { return {}; }
-  Result<std::unique_ptr<tcp_offload::Acceptor>, std::error_code> listen(const Endpoint& at,
-                                                                         int backlog) override {
-    return real_->listen(at, backlog);
+  Result<std::unique_ptr<tcp_offload::Acceptor>, std::error_code> listen(
+      const Endpoint& at, const tcp_offload::ListenTerms& terms) override {
+    return real_->listen(at, terms);
   }
   std::unique_ptr<tcp_offload::ConnectAttempt> async_connect_from(
-      const Endpoint& from, const Endpoint& to, tcp_offload::ConnectionHandler handler) override {
+      const tcp_offload::LocalEnd& from, const Endpoint& to,
+      tcp_offload::ConnectionHandler handler) override {
     auto wrap = [then = std::move(handler)](
                     std::error_code error,
                     std::unique_ptr<tcp_offload::Connection> connection) mutable {

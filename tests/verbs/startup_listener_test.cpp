@@ -312,13 +312,14 @@ class FailingDevice final : public tcp_offload::Device {
 
   [[nodiscard]] std::string_view name() const override { return "failing"; }
   [[nodiscard]] tcp_offload::Offloads offloads() const override { return {}; }
-  Result<std::unique_ptr<tcp_offload::Acceptor>, std::error_code> listen(const Endpoint& at,
-                                                                         int backlog) override {
+  Result<std::unique_ptr<tcp_offload::Acceptor>, std::error_code> listen(
+      const Endpoint& at, const tcp_offload::ListenTerms& terms) override {
     return std::unique_ptr<tcp_offload::Acceptor>(std::make_unique<FailingAcceptor>(
-        *real_, std::move(real_->listen(at, backlog)).value(), failures_));
+        *real_, std::move(real_->listen(at, terms)).value(), failures_));
   }
   std::unique_ptr<tcp_offload::ConnectAttempt> async_connect_from(
-      const Endpoint& from, const Endpoint& to, tcp_offload::ConnectionHandler handler) override {
+      const tcp_offload::LocalEnd& from, const Endpoint& to,
+      tcp_offload::ConnectionHandler handler) override {
     return real_->async_connect_from(from, to, std::move(handler));
   }
   Result<std::unique_ptr<tcp_offload::Connection>, std::error_code> adopt(int socket) override {

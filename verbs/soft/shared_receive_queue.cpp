@@ -72,6 +72,11 @@ Outcome<void> SoftSrq::arm_limit(std::uint32_t limit) {
   return {};
 }
 
+std::uint32_t SoftSrq::limit() const {
+  const std::lock_guard lock(lock_);
+  return limit_;
+}
+
 void SoftSrq::report_limit() {
   host_->report({AsyncEvent::Kind::kSrqLimitReached, number_,
                  "shared receive queue " + std::to_string(number_) + " is below its limit"});

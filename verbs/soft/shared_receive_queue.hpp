@@ -32,6 +32,7 @@ class SoftSrq final : public provider::Srq {
 
   Result<void, PostError> post_receive(std::span<const RecvWr> requests) override;
   Outcome<void> arm_limit(std::uint32_t limit) override;
+  [[nodiscard]] std::uint32_t limit() const override;
   [[nodiscard]] std::uint32_t number() const override { return number_; }
   [[nodiscard]] const std::shared_ptr<SoftPd>& pd() const { return pd_; }
   /// Those of its receives, also of the ones that have been taken.
@@ -64,7 +65,7 @@ class SoftSrq final : public provider::Srq {
 
   Places places_;  // taken under lock_
 
-  SpinLock lock_;
+  mutable SpinLock lock_;
   std::vector<Entry> entries_;
   std::vector<Entry*> vacant_;
   std::deque<Entry*> posted_;

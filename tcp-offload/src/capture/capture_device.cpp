@@ -61,14 +61,14 @@ CaptureDevice::CaptureDevice(Device& inner, std::string directory)
 CaptureDevice::~CaptureDevice() { writer_->stop(); }
 
 Result<std::unique_ptr<Acceptor>, std::error_code> CaptureDevice::listen(const Endpoint& at,
-                                                                         int backlog) {
-  auto acceptor = inner_.listen(at, backlog);
+                                                                         const ListenTerms& terms) {
+  auto acceptor = inner_.listen(at, terms);
   if (!acceptor) return failure(acceptor.error());
   return std::unique_ptr<Acceptor>(std::make_unique<capture::CapturedAcceptor>(
       std::move(*acceptor), capture::Way{writer_, directory_}));
 }
 
-std::unique_ptr<ConnectAttempt> CaptureDevice::async_connect_from(const Endpoint& from,
+std::unique_ptr<ConnectAttempt> CaptureDevice::async_connect_from(const LocalEnd& from,
                                                                   const Endpoint& to,
                                                                   ConnectionHandler handler) {
   if (!directory_.empty()) {

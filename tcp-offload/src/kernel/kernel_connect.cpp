@@ -51,11 +51,14 @@ class Attempt final : public ConnectAttempt {
   const StatePtr state_;
 };
 
-std::error_code open_for_connect(State& state, const KernelOptions& options, const Endpoint& from,
+std::error_code open_for_connect(State& state, const KernelOptions& options, const LocalEnd& from,
                                  const Endpoint& to) {
   auto socket = open_socket(to.protocol(), options);
   if (!socket) return socket.error();
-  if (const auto error = bind_before_connect(socket->get(), from)) return error;
+  if (const auto error = set_traffic_class(socket->get(), to.protocol(), from.traffic_class)) {
+    return error;
+  }
+  if (const auto error = bind_before_connect(socket->get(), from.at)) return error;
   error_code error;
   state.socket.assign(to.protocol(), socket->get(), error);
   if (error) return from_asio(error);
@@ -98,7 +101,7 @@ void finish(State& state, std::error_code error) {
 }  // namespace
 
 std::unique_ptr<ConnectAttempt> start_connect(asio::io_context& context,
-                                              const KernelOptions& options, const Endpoint& from,
+                                              const KernelOptions& options, const LocalEnd& from,
                                               const Endpoint& to, ConnectionHandler handler) {
   auto state = std::make_shared<State>(context, std::move(handler));
   auto attempt = std::make_unique<Attempt>(state);

@@ -8,7 +8,7 @@ namespace iwarp::tcp_offload::kernel {
 
 /// Starts a connection; the handler is called on `context`.
 std::unique_ptr<ConnectAttempt> start_connect(boost::asio::io_context& context,
-                                              const KernelOptions& options, const Endpoint& from,
+                                              const KernelOptions& options, const LocalEnd& from,
                                               const Endpoint& to, ConnectionHandler handler);
 
 }  // namespace iwarp::tcp_offload::kernel

@@ -17,13 +17,13 @@ KernelDevice::KernelDevice(boost::asio::io_context& context, const KernelOptions
 KernelDevice::~KernelDevice() = default;
 
 Result<std::unique_ptr<Acceptor>, std::error_code> KernelDevice::listen(const Endpoint& at,
-                                                                        int backlog) {
-  auto socket = kernel::open_listener(at, backlog, options_);
+                                                                        const ListenTerms& terms) {
+  auto socket = kernel::open_listener(at, terms, options_);
   if (!socket) return failure(socket.error());
   return kernel::make_acceptor(context_, at, std::move(*socket), options_.accept_pause);
 }
 
-std::unique_ptr<ConnectAttempt> KernelDevice::async_connect_from(const Endpoint& from,
+std::unique_ptr<ConnectAttempt> KernelDevice::async_connect_from(const LocalEnd& from,
                                                                  const Endpoint& to,
                                                                  ConnectionHandler handler) {
   return kernel::start_connect(context_, options_, from, to, std::move(handler));

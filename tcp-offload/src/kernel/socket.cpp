@@ -77,14 +77,31 @@ Result<Socket, std::error_code> open_socket(const tcp& protocol, const KernelOpt
   return socket;
 }
 
-Result<Socket, std::error_code> open_listener(const Endpoint& at, int backlog,
+Result<Socket, std::error_code> open_listener(const Endpoint& at, const ListenTerms& terms,
                                               const KernelOptions& options) {
   auto socket = open_socket(at.protocol(), options);
   if (!socket) return socket;
   if (!set_option(socket->get(), SOL_SOCKET, SO_REUSEADDR, 1)) return failure(last_error());
+  if (terms.v6_only && at.protocol() == tcp::v6() &&
+      !set_option(socket->get(), IPPROTO_IPV6, IPV6_V6ONLY, *terms.v6_only ? 1 : 0)) {
+    return failure(last_error());
+  }
+  if (const auto error = set_traffic_class(socket->get(), at.protocol(), terms.traffic_class)) {
+    return failure(error);
+  }
   if (const auto error = bind_socket(socket->get(), at)) return failure(error);
-  if (::listen(socket->get(), backlog) != 0) return failure(last_error());
+  if (::listen(socket->get(), terms.backlog) != 0) return failure(last_error());
   return socket;
+}
+
+std::error_code set_traffic_class(int socket, const tcp& protocol,
+                                  std::optional<std::uint8_t> traffic_class) {
+  if (!traffic_class) return {};
+  const int value = *traffic_class;
+  if (protocol == tcp::v6() && !set_option(socket, IPPROTO_IPV6, IPV6_TCLASS, value)) {
+    return last_error();
+  }
+  return set_option(socket, IPPROTO_IP, IP_TOS, value) ? std::error_code() : last_error();
 }
 
 std::error_code bind_before_connect(int socket, const Endpoint& from) {

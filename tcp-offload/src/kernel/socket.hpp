@@ -3,6 +3,8 @@
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/system/error_code.hpp>
 #include <cstddef>
+#include <cstdint>
+#include <optional>
 #include <system_error>
 
 #include "iwarp/base/result.hpp"
@@ -48,12 +50,16 @@ Result<Socket, std::error_code> open_socket(const boost::asio::ip::tcp& protocol
                                             const KernelOptions& options);
 
 /// Binds and listens; SO_REUSEADDR is set.
-Result<Socket, std::error_code> open_listener(const Endpoint& at, int backlog,
+Result<Socket, std::error_code> open_listener(const Endpoint& at, const ListenTerms& terms,
                                               const KernelOptions& options);
 
 /// Binds a socket that is going to connect. With port 0 the port is chosen at connect, where more
 /// of them are free.
 std::error_code bind_before_connect(int socket, const Endpoint& from);
+
+/// For all that is sent. A socket of IPv6 may speak IPv4.
+std::error_code set_traffic_class(int socket, const boost::asio::ip::tcp& protocol,
+                                  std::optional<std::uint8_t> traffic_class);
 
 /// Accepts one connection as a non-blocking close-on-exec socket.
 Result<Socket, std::error_code> accept_socket(int listener);

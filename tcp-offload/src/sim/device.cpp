@@ -17,21 +17,21 @@ Fabric::Address SimDevice::resolve(const Fabric::Address& address) const {
 }
 
 Result<std::unique_ptr<Acceptor>, std::error_code> SimDevice::listen(const Endpoint& at,
-                                                                     int backlog) {
+                                                                     const ListenTerms& terms) {
   if (resolve(at.address()) != address_) return failure(system_error(EADDRNOTAVAIL));
   const std::uint16_t port = at.port() != 0 ? at.port() : fabric_.free_port(address_);
   const Endpoint bound(address_, port);
   if (fabric_.listeners.contains(bound)) return failure(system_error(EADDRINUSE));
   return std::unique_ptr<Acceptor>(std::make_unique<SimAcceptor>(
-      fabric_, std::make_shared<Listener>(fabric_.world, program_, backlog), bound,
+      fabric_, std::make_shared<Listener>(fabric_.world, program_, terms.backlog), bound,
       Endpoint(at.address(), port)));
 }
 
-std::unique_ptr<ConnectAttempt> SimDevice::async_connect_from(const Endpoint& from,
+std::unique_ptr<ConnectAttempt> SimDevice::async_connect_from(const LocalEnd& from,
                                                               const Endpoint& to,
                                                               ConnectionHandler handler) {
-  const std::uint16_t port = from.port() != 0 ? from.port() : fabric_.free_port(address_);
-  return start_connect(fabric_, Endpoint(resolve(from.address()), port),
+  const std::uint16_t port = from.at.port() != 0 ? from.at.port() : fabric_.free_port(address_);
+  return start_connect(fabric_, Endpoint(resolve(from.at.address()), port),
                        Endpoint(resolve(to.address()), to.port()), address_, program_,
                        std::move(handler));
 }

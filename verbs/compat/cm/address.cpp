@@ -3,9 +3,14 @@
 #include <netinet/in.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <mutex>
 #include <utility>
+#include <vector>
+
+#include "iwarp/tcp_offload/process.hpp"
 
 namespace iwarp::compat {
 
@@ -44,26 +49,86 @@ int source_for(const Endpoint& to, boost::asio::ip::address& source) {
   return error;
 }
 
-int Reservation::reserve(Endpoint& at) {
+namespace {
+
+void set_reuse(int socket, bool reuse) {
+  const int value = reuse ? 1 : 0;
+  ::setsockopt(socket, SOL_SOCKET, SO_REUSEADDR, &value, sizeof value);
+}
+
+int bind_socket(int socket, Endpoint& at, bool reuse) {
+  set_reuse(socket, reuse);
+  auto size = static_cast<socklen_t>(at.capacity());
+  const bool bound = ::bind(socket, at.data(), static_cast<socklen_t>(at.size())) == 0 &&
+                     ::getsockname(socket, at.data(), &size) == 0;
+  return bound ? 0 : errno;
+}
+
+}  // namespace
+
+namespace {
+
+// The ports that this process keeps.
+struct Reserved {
+  std::mutex mutex;
+  std::vector<Endpoint> at;
+
+  static Reserved& get() { return tcp_offload::of_this_process<Reserved>(); }
+  void add(const Endpoint& endpoint) {
+    const std::lock_guard lock(mutex);
+    at.push_back(endpoint);
+  }
+  void remove(const Endpoint& endpoint) {
+    const std::lock_guard lock(mutex);
+    const auto found = std::find(at.begin(), at.end(), endpoint);
+    if (found != at.end()) at.erase(found);
+  }
+  bool overlaps(const Endpoint& endpoint) {
+    const auto any = [](const Endpoint& each) { return each.address().is_unspecified(); };
+    const std::lock_guard lock(mutex);
+    return std::any_of(at.begin(), at.end(), [&](const Endpoint& each) {
+      return each.port() == endpoint.port() &&
+             (any(each) || any(endpoint) || each.address() == endpoint.address());
+    });
+  }
+};
+
+}  // namespace
+
+// Connections that were accepted at the port keep it from a socket that does not reuse addresses;
+// perftest listens anew while it has one. Behind the binding the port is not to be reused, so that
+// the system refuses it to whatever comes next, a socket that does reuse addresses included.
+int Reservation::reserve(Endpoint& at, const ReservationTerms& terms) {
   release();
   const int socket = ::socket(at.protocol().family(), SOCK_STREAM | SOCK_CLOEXEC, 0);
   if (socket < 0) return errno;
-  const int one = 1;
-  auto size = static_cast<socklen_t>(at.capacity());
-  const bool bound = ::setsockopt(socket, SOL_SOCKET, SO_REUSEADDR, &one, sizeof one) == 0 &&
-                     ::bind(socket, at.data(), static_cast<socklen_t>(at.size())) == 0 &&
-                     ::getsockname(socket, at.data(), &size) == 0;
-  if (!bound) {
-    const int error = errno;
+  if (terms.v6_only && at.protocol() == boost::asio::ip::tcp::v6()) {
+    const int only = *terms.v6_only ? 1 : 0;
+    ::setsockopt(socket, IPPROTO_IPV6, IPV6_V6ONLY, &only, sizeof only);
+  }
+  int error = bind_socket(socket, at, terms.shared);
+  if (error == EADDRINUSE && !terms.shared && !Reserved::get().overlaps(at)) {
+    error = bind_socket(socket, at, true);
+  }
+  if (error != 0) {
     ::close(socket);
     return error;
   }
+  set_reuse(socket, terms.shared);
   socket_ = socket;
+  at_ = at;
+  Reserved::get().add(at_);
   return 0;
 }
 
+void Reservation::share() const {
+  if (holds()) set_reuse(socket_, true);
+}
+
 void Reservation::release() {
-  if (socket_ >= 0) ::close(std::exchange(socket_, -1));
+  if (!holds()) return;
+  ::close(std::exchange(socket_, -1));
+  Reserved::get().remove(at_);
 }
 
 }  // namespace iwarp::compat

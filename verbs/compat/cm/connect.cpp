@@ -2,6 +2,7 @@
 #include "cm/connection.hpp"
 #include "core/errors.hpp"
 #include "core/qp.hpp"
+#include "core/stack.hpp"
 
 namespace iwarp::compat {
 namespace {
@@ -49,6 +50,7 @@ std::unique_ptr<CmEvent> event_of(const Id& id, const ConnectionEvent& from) {
 // On one of the stack's threads, or on that which destroys the queue pair.
 void tell(Id& id, const ConnectionEvent& event, verbs::provider::Qp* qp) {
   const bool established = event.kind == ConnectionEvent::Kind::kEstablished;
+  id.reservation.release();  // the connection has the port now, or nothing needs it
   if (established) {
     store(id.shown.route.addr.src_storage, event.info.local);
     store(id.shown.route.addr.dst_storage, event.info.remote);
@@ -56,6 +58,10 @@ void tell(Id& id, const ConnectionEvent& event, verbs::provider::Qp* qp) {
   const Id::Phase before =
       id.phase.exchange(established ? Id::Phase::kConnected : Id::Phase::kOver);
   id.report(event_of(id, event));
+  // Calls that wait for their event would take it for theirs.
+  if (event.kind == ConnectionEvent::Kind::kDisconnected && tells_timewait_exit() && !id.waits()) {
+    id.report(std::make_unique<CmEvent>(RDMA_CM_EVENT_TIMEWAIT_EXIT));
+  }
   if (established && before == Id::Phase::kEndsAtOnce && qp != nullptr) qp->disconnect();
 }
 
@@ -122,7 +128,8 @@ int connect(Id& id, const rdma_conn_param* parameters) {
   verbs::ConnectOptions options = options_of(id, parameters);
   options.retry_refused = kRetryRefused;
   if (const auto from = endpoint_of(&id.shown.route.addr.src_addr)) options.from = *from;
-  id.reservation.release();
+  options.traffic_class = id.traffic_class;
+  id.reservation.share();
   follow(id, *qp);
   const auto started = qp->core->connect(*to, options);
   if (started) return 0;
@@ -195,8 +202,6 @@ void leave_connection(Id& id) {
 // On one of the stack's threads. The new id has the listener's channel; one that waits makes its
 // own in rdma_get_request(). A request that goes unanswered is rejected.
 void announce(Id& listener, std::unique_ptr<verbs::provider::IncomingConnection> request) {
-  const auto& from = request->info().remote.address();
-  if (listener.own_family_only.load() && from.is_v6() && from.to_v6().is_v4_mapped()) return;
   auto id = std::make_unique<Id>(listener, std::move(request));
   const verbs::ConnectionInfo& info = id->request->info();
   if (id->bind_to_device(info.local) != 0) return;

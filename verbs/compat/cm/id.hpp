@@ -45,7 +45,8 @@ struct Id {
   std::shared_ptr<IdLink> link = std::make_shared<IdLink>(*this);
   /// Of an id without a channel of the program's: its calls wait for their event.
   std::unique_ptr<EventChannel> own_channel;
-  std::atomic<bool> own_family_only{false};  ///< RDMA_OPTION_ID_AFONLY: :: is not for IPv4.
+  ReservationTerms reservation_terms;         ///< RDMA_OPTION_ID_REUSEADDR and _AFONLY.
+  std::optional<std::uint8_t> traffic_class;  ///< RDMA_OPTION_ID_TOS.
   GivenEvents given;
   bool passive = false;                   ///< It has answered a peer.
   std::optional<std::uint32_t> named_qp;  ///< Made by the program, not by rdma_create_qp().

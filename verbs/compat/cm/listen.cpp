@@ -17,6 +17,9 @@ int listen(Id& id, int backlog) {
   verbs::provider::ListenOptions options;
   constexpr int kUsual = 128;
   options.backlog = backlog > 0 ? std::min(backlog, 4096) : kUsual;
+  options.v6_only = id.reservation_terms.v6_only;
+  options.traffic_class = id.traffic_class;
+  id.reservation.share();
   auto made = stack->listen(
       *at, options, [link = id.link](std::unique_ptr<verbs::provider::IncomingConnection> request) {
         link->with([&request](Id& listener) { announce(listener, std::move(request)); });

@@ -4,26 +4,46 @@
 #include "cm/id.hpp"
 #include "core/errors.hpp"
 
+namespace iwarp::compat {
+namespace {
+
+// As the kernel's rdma_set_service_type() and its like: what decides about an address comes before
+// that is used.
+int set_option(Id& id, int option, const void* value, std::size_t size) {
+  const bool octet = option == RDMA_OPTION_ID_TOS || option == RDMA_OPTION_ID_ACK_TIMEOUT;
+  if (value == nullptr || size != (octet ? sizeof(std::uint8_t) : sizeof(int))) return EINVAL;
+  std::uint8_t small = 0;
+  int number = 0;
+  std::memcpy(octet ? static_cast<void*>(&small) : &number, value, size);
+  switch (option) {
+    case RDMA_OPTION_ID_TOS: id.traffic_class = small; return 0;
+    case RDMA_OPTION_ID_ACK_TIMEOUT: return 0;  // TCP's own
+    case RDMA_OPTION_ID_REUSEADDR:
+      if (id.listener != nullptr || (number == 0 && id.reservation.holds())) return EINVAL;
+      id.reservation_terms.shared = number != 0;
+      if (number != 0) id.reservation.share();
+      return 0;
+    default:
+      if (id.listener != nullptr || id.phase.load() != Id::Phase::kNone) return EINVAL;
+      id.reservation_terms.v6_only = number != 0;
+      return 0;
+  }
+}
+
+bool is_known(int option) {
+  return option == RDMA_OPTION_ID_TOS || option == RDMA_OPTION_ID_ACK_TIMEOUT ||
+         option == RDMA_OPTION_ID_REUSEADDR || option == RDMA_OPTION_ID_AFONLY;
+}
+
+}  // namespace
+}  // namespace iwarp::compat
+
 using namespace iwarp::compat;
 
-// Addresses are reused as it is; a type of service would be TCP's.
 int rdma_set_option(rdma_cm_id* id, int level, int option, void* value, std::size_t size) {
-  if (level != RDMA_OPTION_ID) return fail_minus(ENOSYS);
-  std::size_t expected = 0;
-  switch (option) {
-    case RDMA_OPTION_ID_TOS:
-    case RDMA_OPTION_ID_ACK_TIMEOUT: expected = sizeof(std::uint8_t); break;
-    case RDMA_OPTION_ID_REUSEADDR:
-    case RDMA_OPTION_ID_AFONLY: expected = sizeof(int); break;
-    default: return fail_minus(ENOSYS);
-  }
-  if (value == nullptr || size != expected) return fail_minus(EINVAL);
-  if (option == RDMA_OPTION_ID_AFONLY) {
-    int only = 0;
-    std::memcpy(&only, value, sizeof only);
-    id_of(id).own_family_only = only != 0;
-  }
-  return 0;
+  if (level != RDMA_OPTION_ID || !is_known(option)) return fail_minus(ENOSYS);
+  const int error = set_option(id_of(id), option, value, size);
+  return error == 0 ? 0 : fail_minus(error);
 }
 
 int rdma_join_multicast(rdma_cm_id*, sockaddr*, void*) { return fail_minus(EOPNOTSUPP); }

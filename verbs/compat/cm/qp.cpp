@@ -104,7 +104,8 @@ int rdma_create_qp_ex(rdma_cm_id* shown, ibv_qp_init_attr_ex* attributes) {
 
 void rdma_destroy_qp(rdma_cm_id* shown) {
   if (shown->qp == nullptr || id_of(shown).origin.inherited()) return;
-  ::ibv_destroy_qp(shown->qp);
+  // A program may have destroyed it by ibv_destroy_qp().
+  if (is_there(shown->qp)) ::ibv_destroy_qp(shown->qp);
   shown->qp = nullptr;
   destroy_cqs(*shown);
 }

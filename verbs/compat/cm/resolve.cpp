@@ -14,7 +14,7 @@ bool names_no_device(const boost::asio::ip::address& address) {
 int bind(Id& id, const sockaddr* address) {
   auto at = endpoint_of(address);
   if (!at) return EAFNOSUPPORT;
-  if (const int error = id.reservation.reserve(*at)) return error;
+  if (const int error = id.reservation.reserve(*at, id.reservation_terms)) return error;
   if (!names_no_device(at->address())) return id.bind_to_device(*at);
   store(id.shown.route.addr.src_storage, *at);
   return 0;
@@ -28,7 +28,12 @@ int choose_source(Id& id, const Endpoint& to) {
   }
   boost::asio::ip::address source;
   if (const int error = source_for(to, source)) return error;
-  return id.bind_to_device({source, bound ? bound->port() : std::uint16_t{0}});
+  Endpoint from(source, bound ? bound->port() : std::uint16_t{0});
+  // The kernel's rdma_resolve_addr() chooses a port, too, which rdma_get_src_port() tells.
+  if (!id.reservation.holds()) {
+    if (const int error = id.reservation.reserve(from, id.reservation_terms)) return error;
+  }
+  return id.bind_to_device(from);
 }
 
 }  // namespace

@@ -28,7 +28,8 @@ Cq* make_cq(ibv_context* context, std::uint32_t depth, void* cq_context, ibv_com
             int vector) {
   if (vector < 0 || vector >= context->num_comp_vectors) return fail_null(EINVAL);
   auto cq = std::make_unique<Cq>();
-  auto made = context_of(context).provider->create_cq(depth);
+  verbs::provider::Provider& provider = *context_of(context).provider;
+  auto made = provider.create_cq(rounded_up(depth, provider.attributes().max_cqe));
   if (!made) return fail_null(errno_of(made.error().code));
   cq->core = std::move(*made);
   ibv_cq& shown = cq->shown.plain;
@@ -88,7 +89,8 @@ int ibv_resize_cq(ibv_cq* cq, int depth) {
   if (refused(cq->context)) return ENODEV;
   if (depth < 1) return EINVAL;
   return guarded_errno([&] {
-    const auto done = cq_of(cq).core->resize(static_cast<std::uint32_t>(depth));
+    const std::uint32_t most = context_of(cq->context).provider->attributes().max_cqe;
+    const auto done = cq_of(cq).core->resize(rounded_up(static_cast<std::uint32_t>(depth), most));
     if (!done) return errno_of(done.error().code);
     cq->cqe = static_cast<int>(cq_of(cq).core->capacity());
     return 0;

@@ -2,6 +2,8 @@
 
 #include <infiniband/verbs.h>
 
+#include <algorithm>
+#include <bit>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -41,6 +43,12 @@ inline Cq& cq_of(ibv_cq* shown) { return *reinterpret_cast<Cq*>(shown); }
 inline Cq& cq_of(ibv_cq_ex* shown) { return *reinterpret_cast<Cq*>(shown); }
 
 /// Makes a queue; null with errno set on failure.
+/// The size of a queue: adapters, and siw, round what is asked for up to a power of two, and some
+/// programs are one short. What exceeds `most` stays as it is, to be refused.
+constexpr std::uint32_t rounded_up(std::uint32_t size, std::uint32_t most) {
+  return size > most ? size : std::min(std::bit_ceil(size), size == 0 ? 0 : most);
+}
+
 Cq* make_cq(ibv_context* context, std::uint32_t depth, void* cq_context, ibv_comp_channel* channel,
             int vector);
 

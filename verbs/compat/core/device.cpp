@@ -39,18 +39,24 @@ Interface Device::interface() const {
   return {};
 }
 
+// Whichever a program asks for first, the interfaces before it in the list have their numbers.
 Device& device_of(const Interface& interface) {
   static std::mutex mutex;
   static auto* const devices = new std::map<unsigned, std::unique_ptr<Device>>;
   const std::lock_guard lock(mutex);
-  auto& device = (*devices)[interface.index];
-  if (device == nullptr) {
+  const auto add = [](unsigned index) {
+    auto& device = (*devices)[index];
+    if (device != nullptr) return;
     const std::size_t number = devices->size() - 1;
     device = std::make_unique<Device>();
-    device->interface_index = interface.index;
+    device->interface_index = index;
     fill(device->shown, "iwarp" + std::to_string(number), number);
+  };
+  if (!devices->contains(interface.index)) {
+    for (const Interface& each : usable_interfaces()) add(each.index);
+    add(interface.index);
   }
-  return *device;
+  return *devices->at(interface.index);
 }
 
 Device& device_of(ibv_device* shown) { return *reinterpret_cast<Device*>(shown); }

@@ -21,7 +21,7 @@ struct Device {
 static_assert(offsetof(Device, shown) == 0);
 
 /// The device of an interface. Devices stay where they are until the process ends, and keep their
-/// names: iwarp0, iwarp1, … in the order in which they were seen.
+/// names: iwarp0, iwarp1, … in the order of usable_interfaces(), later ones behind them.
 Device& device_of(const Interface& interface);
 Device& device_of(ibv_device* shown);
 /// Those of all usable interfaces.

@@ -8,9 +8,15 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
 #include <map>
 #include <memory>
+#include <mutex>
+#include <set>
+#include <sstream>
+
+#include "iwarp/verbs/log.hpp"
 
 namespace iwarp::compat {
 namespace {
@@ -52,6 +58,44 @@ void add(Interface& to, const sockaddr* from) {
   }
 }
 
+std::vector<std::string> chosen_names() {
+  const char* const chosen = std::getenv("IWARP_INTERFACES");
+  std::vector<std::string> names;
+  if (chosen == nullptr) return names;
+  std::istringstream list(chosen);
+  for (std::string name; std::getline(list, name, ',');) {
+    const bool again = std::find(names.begin(), names.end(), name) != names.end();
+    if (!name.empty() && !again) names.push_back(name);
+  }
+  return names;
+}
+
+// Said once for each name.
+void warn_of(const std::string& missing) {
+  static std::mutex mutex;
+  static auto* const warned = new std::set<std::string>;
+  const std::lock_guard lock(mutex);
+  if (!warned->insert(missing).second) return;
+  verbs::log(verbs::LogLevel::kWarn, "IWARP_INTERFACES names " + missing +
+                                         ", which is no interface that is up and has an address");
+}
+
+std::vector<Interface> chosen_of(std::vector<Interface> all) {
+  static const auto* const names = new std::vector<std::string>(chosen_names());
+  if (names->empty()) return all;
+  std::vector<Interface> chosen;
+  for (const std::string& name : *names) {
+    const auto found = std::find_if(all.begin(), all.end(),
+                                    [&name](const Interface& each) { return each.name == name; });
+    if (found == all.end()) {
+      warn_of(name);
+    } else {
+      chosen.push_back(std::move(*found));
+    }
+  }
+  return chosen;
+}
+
 }  // namespace
 
 std::vector<Interface> usable_interfaces() {
@@ -75,7 +119,7 @@ std::vector<Interface> usable_interfaces() {
                           [](const ip::address& address) { return address.is_v4(); });
     usable.push_back(std::move(interface));
   }
-  return usable;
+  return chosen_of(std::move(usable));
 }
 
 std::optional<Interface> interface_of(const ip::address& address) {

@@ -20,7 +20,7 @@ struct Interface {
   bool loopback = false;
 };
 
-/// All of them, by index.
+/// All of them, by index; of those that IWARP_INTERFACES names, if it does, in its order.
 std::vector<Interface> usable_interfaces();
 
 /// The interface that has `address`; the loopback one for every address of 127.0.0.0/8.

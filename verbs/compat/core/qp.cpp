@@ -28,10 +28,10 @@ ibv_qp_cap cap_of(const verbs::QpCapacity& capacity) {
           capacity.max_inline};
 }
 
-verbs::QpCapacity capacity_of(const ibv_qp_cap& cap) {
+verbs::QpCapacity capacity_of(const ibv_qp_cap& cap, const verbs::DeviceAttributes& device) {
   verbs::QpCapacity capacity;
-  capacity.max_send_wr = cap.max_send_wr;
-  capacity.max_recv_wr = cap.max_recv_wr;
+  capacity.max_send_wr = rounded_up(cap.max_send_wr, device.max_qp_wr);
+  capacity.max_recv_wr = rounded_up(cap.max_recv_wr, device.max_qp_wr);
   capacity.max_send_sge = std::max(cap.max_send_sge, 1U);
   capacity.max_recv_sge = std::max(cap.max_recv_sge, 1U);
   capacity.max_inline = std::max(cap.max_inline_data, kLeastInline);
@@ -63,7 +63,8 @@ std::unique_ptr<Qp> make_qp(ibv_pd* pd, Attributes& attributes, Connects connect
   verbs::provider::QpInit init;
   init.send_cq = cq_of(attributes.send_cq).core;
   init.recv_cq = cq_of(attributes.recv_cq).core;
-  init.capacity = capacity_of(attributes.cap);
+  verbs::provider::Provider& provider = *context_of(pd->context).provider;
+  init.capacity = capacity_of(attributes.cap, provider.attributes());
   if (attributes.srq != nullptr) {
     qp->srq = Use(srq_of(attributes.srq).uses);
     init.srq = srq_of(attributes.srq).core;
@@ -83,7 +84,7 @@ std::unique_ptr<Qp> make_qp(ibv_pd* pd, Attributes& attributes, Connects connect
     if (stats != nullptr) stats->note(event);
     (*events)(event);
   };
-  auto made = context_of(pd->context).provider->create_qp(pd_of(pd).core, std::move(init));
+  auto made = provider.create_qp(pd_of(pd).core, std::move(init));
   if (!made) return fail_null(errno_of(made.error().code));
   qp->core = std::move(*made);
   if (qp->stats != nullptr) qp->stats->follow(qp->core);

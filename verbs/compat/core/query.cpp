@@ -129,6 +129,7 @@ int query_device_ex(ibv_context* context, const ibv_query_device_ex_input* input
     ibv_device_attr_ex all{};
     fill_device(context, all.orig_attr);
     all.phys_port_cnt_ex = kPort;
+    all.device_cap_flags_ex = all.orig_attr.device_cap_flags;
     std::memcpy(attributes, &all, std::min(size, sizeof all));
     return 0;
   });

@@ -73,19 +73,15 @@ int ibv_modify_srq(ibv_srq* srq, ibv_srq_attr* attributes, int mask) {
   if ((mask & IBV_SRQ_MAX_WR) != 0) return EOPNOTSUPP;
   if (mask == 0) return 0;
   return guarded_errno([&] {
-    Srq& to = srq_of(srq);
-    const std::lock_guard lock(to.mutex);
-    const auto done = to.core->arm_limit(attributes->srq_limit);
-    if (!done) return errno_of(done.error().code);
-    to.attributes.srq_limit = attributes->srq_limit;
-    return 0;
+    const auto done = srq_of(srq).core->arm_limit(attributes->srq_limit);
+    return done ? 0 : errno_of(done.error().code);
   });
 }
 
 int ibv_query_srq(ibv_srq* srq, ibv_srq_attr* attributes) {
   if (refused(srq->context)) return ENODEV;
-  const std::lock_guard lock(srq_of(srq).mutex);
   *attributes = srq_of(srq).attributes;
+  attributes->srq_limit = srq_of(srq).core->limit();
   return 0;
 }
 

@@ -3,7 +3,6 @@
 #include <infiniband/verbs.h>
 
 #include <memory>
-#include <mutex>
 #include <optional>
 
 #include "core/async.hpp"
@@ -19,8 +18,7 @@ struct Srq {
   Uses uses;
   Use pd;
   std::optional<AsyncRoute> route;
-  std::mutex mutex;
-  ibv_srq_attr attributes{};
+  ibv_srq_attr attributes{};  ///< Of its making: the sizes.
 };
 
 inline Srq& srq_of(ibv_srq* shown) { return *reinterpret_cast<Srq*>(shown); }

@@ -69,6 +69,16 @@ std::chrono::milliseconds chosen_time(const char* name, std::chrono::millisecond
   return usual;
 }
 
+bool chosen_switch(const char* name, bool usual) {
+  const char* const chosen = std::getenv(name);
+  if (chosen == nullptr) return usual;
+  const std::string_view text(chosen);
+  if (text == "1" || text == "0") return text == "1";
+  verbs::log(verbs::LogLevel::kWarn, std::string(name) + "=" + std::string(text) +
+                                         " is neither 0 nor 1: it is " + (usual ? "1" : "0"));
+  return usual;
+}
+
 verbs::SourceBuffers chosen_source_buffers() {
   const char* const chosen = std::getenv("IWARP_SOURCE_BUFFERS");
   if (chosen == nullptr) return verbs::SourceBuffers::kMayChange;
@@ -80,6 +90,11 @@ verbs::SourceBuffers chosen_source_buffers() {
 }
 
 }  // namespace
+
+bool tells_timewait_exit() {
+  static const bool tells = chosen_switch("IWARP_TIMEWAIT_EXIT", shows_as_ib());
+  return tells;
+}
 
 std::chrono::milliseconds receive_wait() {
   constexpr std::chrono::seconds kLongest{1};

@@ -16,6 +16,10 @@ std::shared_ptr<verbs::provider::Provider> provider();
 /// (IWARP_DEVICE_AS=ib).
 bool shows_as_ib();
 
+/// Whether an id is told TIMEWAIT_EXIT behind DISCONNECTED: by default as InfiniBand's is and
+/// iWARP's is not; IWARP_TIMEWAIT_EXIT=1 or 0 says otherwise.
+bool tells_timewait_exit();
+
 /// How long a Send waits for a receive (verbs::QpOptions::receive_wait): a second, as programs made
 /// for InfiniBand count on its trying again; IWARP_RECEIVE_WAIT names another number of
 /// milliseconds.

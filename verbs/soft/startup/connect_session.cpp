@@ -73,7 +73,8 @@ void ConnectSession::release() {
 
 void ConnectSession::connect() {
   const bool any = options_.from.address().is_unspecified();
-  const Endpoint from = any ? Endpoint(to_.protocol(), options_.from.port()) : options_.from;
+  tcp_offload::LocalEnd from(any ? Endpoint(to_.protocol(), options_.from.port()) : options_.from);
+  from.traffic_class = options_.traffic_class;
   attempt_ = device_.async_connect_from(
       from, to_,
       [this](std::error_code error, std::unique_ptr<tcp_offload::Connection> connection) {

@@ -66,7 +66,10 @@ Outcome<std::shared_ptr<provider::Listener>> start_listen(
     std::shared_ptr<tcp_offload::Device> device, const Endpoint& at,
     const provider::ListenOptions& options, provider::IncomingHandler handler,
     AsResponder as_responder) {
-  auto acceptor = device->listen(at, options.backlog);
+  tcp_offload::ListenTerms terms(options.backlog);
+  terms.v6_only = options.v6_only;
+  terms.traffic_class = options.traffic_class;
+  auto acceptor = device->listen(at, terms);
   if (!acceptor) {
     return failure(stream_error("listening on " + to_text(at) + " failed", acceptor.error()));
   }

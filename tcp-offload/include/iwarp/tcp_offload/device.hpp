@@ -2,7 +2,9 @@
 
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
+#include <optional>
 #include <string_view>
 #include <system_error>
 
@@ -103,6 +105,28 @@ class Acceptor {
   Acceptor() = default;
 };
 
+/// How to listen. A device that has no such thing leaves it out.
+struct ListenTerms {
+  /// Connections that wait to be accepted, about.
+  ListenTerms(int waiting) : backlog(waiting) {}  // NOLINT(google-explicit-constructor): mostly all
+  int backlog;
+  /// Whether the IPv6 wildcard address leaves IPv4 to others; none: as the system has it.
+  std::optional<bool> v6_only{};
+  /// As of LocalEnd; connections that are accepted have it, too.
+  std::optional<std::uint8_t> traffic_class{};
+};
+
+/// The local end of a connection to be made. A device that has no such thing leaves it out.
+struct LocalEnd {
+  /// An unspecified address or port 0 leaves that part to the system.
+  LocalEnd(const Endpoint& chosen)
+      : at(chosen) {}  // NOLINT(google-explicit-constructor): mostly all
+  Endpoint at;
+  /// The octet of that name in IPv6 headers, and of type of service in those of IPv4; none: the
+  /// system's.
+  std::optional<std::uint8_t> traffic_class{};
+};
+
 /// A one-shot timer.
 class Timer {
  public:
@@ -153,20 +177,18 @@ class Device {
   /// What the layers above need not do.
   [[nodiscard]] virtual Offloads offloads() const = 0;
 
-  /// Listens at once; connections queue from here on, about `backlog` of them. Port 0 takes a free
-  /// one. The IPv6 wildcard address also accepts IPv4 where the system does so by default.
+  /// Listens at once; connections queue from here on. Port 0 takes a free one.
   virtual Result<std::unique_ptr<Acceptor>, std::error_code> listen(const Endpoint& at,
-                                                                    int backlog) = 0;
+                                                                    const ListenTerms& terms) = 0;
 
   /// Connects to `to` from any local address. There is no time-out but the system's own.
   [[nodiscard]] std::unique_ptr<ConnectAttempt> async_connect(const Endpoint& to,
                                                               ConnectionHandler handler) {
     return async_connect_from(Endpoint(to.protocol(), 0), to, std::move(handler));
   }
-  /// The same from a given local address; an unspecified address or port 0 leaves that part to the
-  /// system.
+  /// The same from a given local end.
   [[nodiscard]] virtual std::unique_ptr<ConnectAttempt> async_connect_from(
-      const Endpoint& from, const Endpoint& to, ConnectionHandler handler) = 0;
+      const LocalEnd& from, const Endpoint& to, ConnectionHandler handler) = 0;
 
   /// Takes over a connected TCP socket in streaming mode and makes it non-blocking. On failure the
   /// socket stays the caller's; a device without descriptors answers std::errc::not_supported.

@@ -28,9 +28,9 @@ class KernelDevice final : public Device {
   [[nodiscard]] std::string_view name() const override { return "kernel"; }
   [[nodiscard]] Offloads offloads() const override { return {}; }
   Result<std::unique_ptr<Acceptor>, std::error_code> listen(const Endpoint& at,
-                                                            int backlog) override;
+                                                            const ListenTerms& terms) override;
   [[nodiscard]] std::unique_ptr<ConnectAttempt> async_connect_from(
-      const Endpoint& from, const Endpoint& to, ConnectionHandler handler) override;
+      const LocalEnd& from, const Endpoint& to, ConnectionHandler handler) override;
   Result<std::unique_ptr<Connection>, std::error_code> adopt(int socket) override;
   std::unique_ptr<Timer> make_timer() override;
   [[nodiscard]] Clock::time_point now() const override { return Clock::now(); }

@@ -39,6 +39,9 @@ struct ConnectOptions {
   /// What becomes of the TCP connection, adopted or not, when either side rejects.
   AfterRejection after_rejection = AfterRejection::kClose;
   Endpoint from{};  ///< The local end; an unspecified address or port 0 is chosen by the system.
+  /// The traffic class of IPv6, or type of service of IPv4, of what this side sends; none: the
+  /// system's. Of an accepted connection it is the listener's.
+  std::optional<std::uint8_t> traffic_class{};
   /// For how long a TCP connection that is refused, or whose peer's host does not answer, is tried
   /// again: the peer's program may be about to listen.
   std::chrono::milliseconds retry_refused{0};

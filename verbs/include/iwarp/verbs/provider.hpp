@@ -63,6 +63,8 @@ class IWARP_API Srq {
   virtual Result<void, PostError> post_receive(std::span<const RecvWr> requests) = 0;
   /// One AsyncEvent when fewer than `limit` receives are posted; 0 disarms.
   virtual Outcome<void> arm_limit(std::uint32_t limit) = 0;
+  /// The limit that is armed: 0 if none is, as after its event.
+  [[nodiscard]] virtual std::uint32_t limit() const = 0;
   /// Its number on the device.
   [[nodiscard]] virtual std::uint32_t number() const = 0;
 };
@@ -219,6 +221,10 @@ class IWARP_API Listener {
 /// How a listener treats connecting peers.
 struct ListenOptions {
   int backlog = 128;  ///< Connections that the system keeps before they are looked at, about.
+  /// Whether the IPv6 wildcard address leaves IPv4 to others; none: as the system has it.
+  std::optional<bool> v6_only{};
+  /// As ConnectOptions::traffic_class, of the connections that are accepted.
+  std::optional<std::uint8_t> traffic_class{};
   /// For the Request, from the TCP connection on.
   std::chrono::milliseconds request_timeout = std::chrono::seconds(10);
   std::size_t max_half_open = 1024;  ///< Connections that have not sent a whole request.
