@@ -1,3 +1,6 @@
+#include <netinet/in.h>
+#include <sys/socket.h>
+
 #include "compat/pair.hpp"
 #include "support/sanitizers.hpp"
 
@@ -116,6 +119,34 @@ TEST(Listening, OptionKeepsTheFamiliesApart) {
     acceptor.join();
     rdma_destroy_id(listener);
   }
+}
+
+// How many connected sockets of this process have a type of service.
+int sockets_with(int type_of_service) {
+  int count = 0;
+  for (int each = 3; each < 1024; ++each) {
+    sockaddr_storage peer{};
+    socklen_t size = sizeof peer;
+    if (::getpeername(each, reinterpret_cast<sockaddr*>(&peer), &size) != 0) continue;
+    int value = -1;
+    size = sizeof value;
+    if (::getsockopt(each, IPPROTO_IP, IP_TOS, &value, &size) == 0 && value == type_of_service) {
+      ++count;
+    }
+  }
+  return count;
+}
+
+TEST(Options, TypeOfServiceReachesTheSockets) {
+  constexpr std::uint8_t kClients = 0x68, kServers = 0x48;
+  Pair pair({}, [](rdma_cm_id* id, bool listens) {
+    std::uint8_t value = listens ? kServers : kClients;
+    must(rdma_set_option(id, RDMA_OPTION_ID, RDMA_OPTION_ID_TOS, &value, sizeof value),
+         "rdma_set_option");
+  });
+  pair.expect_alive();
+  EXPECT_EQ(sockets_with(kClients), 1);
+  EXPECT_EQ(sockets_with(kServers), 1);
 }
 
 TEST(Ends, OneOfTwoConnectionsLeavesTheOther) {

@@ -82,6 +82,48 @@ TEST_F(Misuse, UnknownOpcodeAndTooManySgesNameTheRequest) {
   list[1].opcode = IBV_WR_SEND;
   list[1].num_sge = -1;
   EXPECT_EQ(ibv_post_send(end.id->qp, &list[1], &bad), EINVAL);
+  list[1].num_sge = 1;
+  list[1].sg_list = nullptr;
+  EXPECT_EQ(ibv_post_send(end.id->qp, &list[1], &bad), EINVAL);
+  ibv_recv_wr receive{}, *bad_receive = nullptr;
+  receive.num_sge = 1;
+  EXPECT_EQ(ibv_post_recv(end.id->qp, &receive, &bad_receive), EINVAL);
+  EXPECT_EQ(bad_receive, &receive);
+}
+
+// The kernel finds handles in the file that they were made in.
+TEST_F(Misuse, ObjectsOfAnotherOpeningOfTheDeviceAreNotFound) {
+  ibv_context* const other = must(ibv_open_device(end.id->verbs->device), "ibv_open_device");
+  ibv_pd* const pd = must(ibv_alloc_pd(other), "ibv_alloc_pd");
+  ibv_cq* const cq = must(ibv_create_cq(other, 8, nullptr, nullptr, 0), "ibv_create_cq");
+  ibv_srq_init_attr small{};
+  small.attr = {4, 1, 0};
+  ibv_srq* const srq = must(ibv_create_srq(pd, &small), "ibv_create_srq");
+  ibv_qp_init_attr attributes = small_qp();
+  attributes.send_cq = attributes.recv_cq = cq;
+  EXPECT_EQ(ibv_create_qp(end.id->pd, &attributes), nullptr);
+  EXPECT_EQ(errno, EINVAL);
+  attributes.send_cq = attributes.recv_cq = end.id->send_cq;
+  attributes.srq = srq;
+  EXPECT_EQ(ibv_create_qp(end.id->pd, &attributes), nullptr);
+  EXPECT_EQ(errno, EINVAL);
+  EXPECT_EQ(ibv_destroy_srq(srq), 0);
+  EXPECT_EQ(ibv_destroy_cq(cq), 0);
+  EXPECT_EQ(ibv_dealloc_pd(pd), 0);
+  EXPECT_EQ(ibv_close_device(other), 0);
+}
+
+TEST_F(Misuse, UnknownAttributesAndPortsChangeNothing) {
+  ibv_qp* const qp = end.id->qp;
+  ibv_qp_attr attributes{};
+  ibv_qp_init_attr init{};
+  attributes.qp_state = IBV_QPS_ERR;
+  EXPECT_EQ(ibv_modify_qp(qp, &attributes, IBV_QP_STATE | 1 << 30), EOPNOTSUPP);
+  attributes.port_num = 2;
+  EXPECT_EQ(ibv_modify_qp(qp, &attributes, IBV_QP_STATE | IBV_QP_PORT), EINVAL);
+  ASSERT_EQ(ibv_query_qp(qp, &attributes, IBV_QP_STATE, &init), 0);
+  EXPECT_EQ(attributes.qp_state, IBV_QPS_RTS);
+  pair.expect_alive();
 }
 
 TEST_F(Misuse, WhatHasUsersIsBusy) {

@@ -7,6 +7,7 @@
 
 #include <array>
 #include <chrono>
+#include <cstdlib>
 #include <cstring>
 #include <functional>
 #include <stdexcept>
@@ -28,10 +29,16 @@ T* must(T* made, const char* what) {
   return made;
 }
 
+/// Where both ends are: IWARP_LAWFUL_ADDRESS, an IPv4 address of this host, or 127.0.0.1.
+inline const char* here() {
+  const char* const chosen = std::getenv("IWARP_LAWFUL_ADDRESS");
+  return chosen == nullptr ? "127.0.0.1" : chosen;
+}
+
 inline sockaddr_in loopback(std::uint16_t port = 0) {
   sockaddr_in address{};
   address.sin_family = AF_INET;
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  if (::inet_pton(AF_INET, here(), &address.sin_addr) != 1) throw std::runtime_error(here());
   address.sin_port = htons(port);
   return address;
 }
@@ -113,9 +120,12 @@ struct Pair {
   End client, server;
   rdma_cm_id* listener = nullptr;
 
-  explicit Pair(const Prepare& prepare = {}) {
+  /// `set_up` sees the listener's id and the client's before they have addresses.
+  explicit Pair(const Prepare& prepare = {},
+                const std::function<void(rdma_cm_id*, bool listens)>& set_up = {}) {
     sockaddr_in at = loopback();
     must(rdma_create_id(nullptr, &listener, nullptr, RDMA_PS_TCP), "rdma_create_id");
+    if (set_up) set_up(listener, true);
     must(rdma_bind_addr(listener, plain(at)), "rdma_bind_addr");
     must(rdma_listen(listener, 4), "rdma_listen");
     at.sin_port = rdma_get_src_port(listener);
@@ -126,6 +136,7 @@ struct Pair {
       must(rdma_accept(server.id, nullptr), "rdma_accept");
     });
     must(rdma_create_id(nullptr, &client.id, nullptr, RDMA_PS_TCP), "rdma_create_id");
+    if (set_up) set_up(client.id, false);
     must(rdma_resolve_addr(client.id, nullptr, plain(at), 2000), "rdma_resolve_addr");
     must(rdma_resolve_route(client.id, 2000), "rdma_resolve_route");
     client.make_qp(prepare);

@@ -27,7 +27,7 @@ TEST(Bound, ToLoopbackAnIdHasTheDeviceBehindItsPeerWhenThatIsResolved) {
   SocketAddress at = address("127.0.0.1");
   ASSERT_EQ(rdma_bind_addr(id.get(), at.plain()), 0);
   const __be16 port = rdma_get_src_port(id.get());
-  SocketAddress to = address("127.0.0.1", 9);
+  SocketAddress to = address(here(), 9);
   ASSERT_EQ(rdma_resolve_addr(id.get(), nullptr, to.plain(), 2000), 0);
   EXPECT_NE(id->verbs, nullptr);
   EXPECT_NE(id->pd, nullptr);
@@ -37,7 +37,7 @@ TEST(Bound, ToLoopbackAnIdHasTheDeviceBehindItsPeerWhenThatIsResolved) {
 // cma_get_port(), at the resolution.
 TEST(Bound, ByItsResolutionAnIdHasAPort) {
   const Id id;
-  SocketAddress to = address("127.0.0.1", 9);
+  SocketAddress to = address(here(), 9);
   ASSERT_EQ(rdma_resolve_addr(id.get(), nullptr, to.plain(), 2000), 0);
   EXPECT_NE(rdma_get_src_port(id.get()), 0);
 }
@@ -89,7 +89,7 @@ TEST(Port, IsNotForASocketThatReusesAddresses) {
 TEST(Port, OfAListenerThatHasGoneIsFreeBesideItsConnections) {
   Connection both;
   both.establish();
-  SocketAddress at = address("127.0.0.1", ntohs(rdma_get_src_port(both.listener.get())));
+  SocketAddress at = address(here(), ntohs(rdma_get_src_port(both.listener.get())));
   {
     const Id meanwhile;
     EXPECT_EQ(rdma_bind_addr(meanwhile.get(), at.plain()), -1);
@@ -98,7 +98,7 @@ TEST(Port, OfAListenerThatHasGoneIsFreeBesideItsConnections) {
   const std::uint16_t port = rdma_get_src_port(both.listener.get());
   both.listener = Id();
   const Id again, third;
-  at = address("127.0.0.1", ntohs(port));
+  at = address(here(), ntohs(port));
   ASSERT_EQ(rdma_bind_addr(again.get(), at.plain()), 0) << std::strerror(errno);
   EXPECT_EQ(rdma_bind_addr(third.get(), at.plain()), -1);
   ASSERT_EQ(rdma_listen(again.get(), 4), 0) << std::strerror(errno);

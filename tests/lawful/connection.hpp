@@ -57,10 +57,10 @@ struct Connection {
   std::optional<Id> server;  ///< From request() on.
 
   Connection() {
-    SocketAddress at = address("127.0.0.1");
+    SocketAddress at = address(here());
     must(rdma_bind_addr(listener.get(), at.plain()), "rdma_bind_addr");
     must(rdma_listen(listener.get(), 8), "rdma_listen");
-    SocketAddress to = address("127.0.0.1", ntohs(rdma_get_src_port(listener.get())));
+    SocketAddress to = address(here(), ntohs(rdma_get_src_port(listener.get())));
     must(rdma_resolve_addr(client->get(), nullptr, to.plain(), 2000), "rdma_resolve_addr");
     client_channel.expect(RDMA_CM_EVENT_ADDR_RESOLVED);
     must(rdma_resolve_route(client->get(), 2000), "rdma_resolve_route");

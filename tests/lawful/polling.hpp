@@ -6,6 +6,7 @@ namespace iwarp::lawful {
 
 using compat_test::completion_of;
 using compat_test::End;
+using compat_test::here;
 using compat_test::must;
 using compat_test::Pair;
 

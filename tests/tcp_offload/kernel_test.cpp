@@ -1,5 +1,6 @@
 // What the kernel device adds to the contract: descriptors, and how it leaves Asio.
 #include <dirent.h>
+#include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <unistd.h>
 
@@ -46,6 +47,58 @@ TEST_F(Kernel, AStreamHasLeftTheReactor) {
   context_.restart();
   EXPECT_EQ(context_.poll(), 0U);
   ::close(pair.server);
+}
+
+int socket_option(int socket, int level, int name) {
+  int value = -1;
+  socklen_t size = sizeof value;
+  EXPECT_EQ(::getsockopt(socket, level, name, &value, &size), 0);
+  return value;
+}
+
+TEST_F(Kernel, BothEndsHaveTheTrafficClassThatTheyWereMadeWith) {
+  for (const bool v6 : {false, true}) {
+    SCOPED_TRACE(v6);
+    const int level = v6 ? int{IPPROTO_IPV6} : int{IPPROTO_IP};
+    const int name = v6 ? IPV6_TCLASS : IP_TOS;
+    const Endpoint at(v6 ? boost::asio::ip::address(boost::asio::ip::address_v6::loopback())
+                         : boost::asio::ip::address_v4::loopback(),
+                      0);
+    ListenTerms terms(4);
+    terms.traffic_class = 0x48;
+    const auto acceptor = device_.listen(at, terms);
+    ASSERT_TRUE(acceptor);
+    LocalEnd from(Endpoint(at.protocol(), 0));
+    from.traffic_class = 0x68;
+    Outcome accepted;
+    Outcome connected;
+    (*acceptor)->async_accept(accepted.connecting());
+    const auto attempt =
+        device_.async_connect_from(from, (*acceptor)->local_endpoint(), connected.connecting());
+    ASSERT_TRUE(run_until([&] { return accepted.calls + connected.calls == 2; }));
+    const int server = accepted.connection->release_native();
+    const int client = connected.connection->release_native();
+    EXPECT_EQ(socket_option(server, level, name), 0x48);
+    EXPECT_EQ(socket_option(client, level, name), 0x68);
+    ::close(server);
+    ::close(client);
+  }
+}
+
+TEST_F(Kernel, IPv4IsForOthersWhereAListenerIsForIPv6Alone) {
+  ListenTerms terms(4);
+  terms.v6_only = true;
+  const auto six = device_.listen({boost::asio::ip::address_v6::any(), 0}, terms);
+  ASSERT_TRUE(six);
+  const std::uint16_t port = (*six)->local_endpoint().port();
+  EXPECT_TRUE(device_.listen({boost::asio::ip::address_v4::any(), port}, 4));
+  terms.v6_only = false;
+  const auto both = device_.listen({boost::asio::ip::address_v6::any(), 0}, terms);
+  ASSERT_TRUE(both);
+  const auto four =
+      device_.listen({boost::asio::ip::address_v4::any(), (*both)->local_endpoint().port()}, 4);
+  ASSERT_FALSE(four);
+  EXPECT_EQ(four.error(), std::errc::address_in_use);
 }
 
 TEST_F(Kernel, AReleasedSocketIsTheCallersAndStillConnected) {

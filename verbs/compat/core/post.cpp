@@ -73,6 +73,7 @@ int errno_of_post(const verbs::PostError& error) {
 }
 
 std::optional<std::span<const verbs::Sge>> SgeRoom::put(const ibv_sge* list, int count) {
+  if (list == nullptr && count != 0) return std::nullopt;
   if (count < 0 || static_cast<std::size_t>(count) > sges_.size() - used_) return std::nullopt;
   const std::span<verbs::Sge> room(sges_.data() + used_, static_cast<std::size_t>(count));
   for (verbs::Sge& each : room) {

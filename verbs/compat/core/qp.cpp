@@ -55,7 +55,14 @@ template <typename Attributes>
 std::unique_ptr<Qp> make_qp(ibv_pd* pd, Attributes& attributes, Connects connects) {
   if (refused(pd->context)) return fail_null(ENODEV);
   if (attributes.qp_type != IBV_QPT_RC) return fail_null(EOPNOTSUPP);
-  if (attributes.send_cq == nullptr || attributes.recv_cq == nullptr) return fail_null(EINVAL);
+  // What another opening of the device has made, the kernel does not find (uverbs looks handles up
+  // in the file that they belong to).
+  const auto is_foreign = [pd](const auto* queue) { return queue->context != pd->context; };
+  if (attributes.send_cq == nullptr || attributes.recv_cq == nullptr ||
+      is_foreign(attributes.send_cq) || is_foreign(attributes.recv_cq) ||
+      (attributes.srq != nullptr && is_foreign(attributes.srq))) {
+    return fail_null(EINVAL);
+  }
   auto qp = std::make_unique<Qp>();
   qp->pd = Use(pd_of(pd).uses);
   qp->send_cq = Use(cq_of(attributes.send_cq).uses);

@@ -160,6 +160,9 @@ using namespace iwarp::compat;
 
 int ibv_modify_qp(ibv_qp* shown, ibv_qp_attr* attributes, int mask) {
   if (refused(shown->context)) return ENODEV;
+  constexpr int kKnown = (IBV_QP_RATE_LIMIT << 1) - 1;
+  if ((mask & ~kKnown) != 0) return EOPNOTSUPP;
+  if ((mask & IBV_QP_PORT) != 0 && attributes->port_num != 1) return EINVAL;
   return guarded_errno([&] {
     Qp& qp = qp_of(shown);
     const std::lock_guard lock(qp.mutex);

@@ -108,7 +108,7 @@ class Acceptor {
 /// How to listen. A device that has no such thing leaves it out.
 struct ListenTerms {
   /// Connections that wait to be accepted, about.
-  ListenTerms(int waiting) : backlog(waiting) {}  // NOLINT(google-explicit-constructor): mostly all
+  ListenTerms(int waiting) : backlog(waiting) {}
   int backlog;
   /// Whether the IPv6 wildcard address leaves IPv4 to others; none: as the system has it.
   std::optional<bool> v6_only{};
@@ -119,8 +119,7 @@ struct ListenTerms {
 /// The local end of a connection to be made. A device that has no such thing leaves it out.
 struct LocalEnd {
   /// An unspecified address or port 0 leaves that part to the system.
-  LocalEnd(const Endpoint& chosen)
-      : at(chosen) {}  // NOLINT(google-explicit-constructor): mostly all
+  LocalEnd(const Endpoint& chosen) : at(chosen) {}
   Endpoint at;
   /// The octet of that name in IPv6 headers, and of type of service in those of IPv4; none: the
   /// system's.
