@@ -107,9 +107,9 @@ class Acceptor {
 
 /// How to listen. A device that has no such thing leaves it out.
 struct ListenTerms {
-  /// Connections that wait to be accepted, about.
+  /// With the system's choice of the rest.
   ListenTerms(int waiting) : backlog(waiting) {}
-  int backlog;
+  int backlog;  ///< Connections that wait to be accepted, about.
   /// Whether the IPv6 wildcard address leaves IPv4 to others; none: as the system has it.
   std::optional<bool> v6_only{};
   /// As of LocalEnd; connections that are accepted have it, too.
@@ -118,9 +118,9 @@ struct ListenTerms {
 
 /// The local end of a connection to be made. A device that has no such thing leaves it out.
 struct LocalEnd {
-  /// An unspecified address or port 0 leaves that part to the system.
+  /// With the system's choice of the rest.
   LocalEnd(const Endpoint& chosen) : at(chosen) {}
-  Endpoint at;
+  Endpoint at;  ///< An unspecified address or port 0 leaves that part to the system.
   /// The octet of that name in IPv6 headers, and of type of service in those of IPv4; none: the
   /// system's.
   std::optional<std::uint8_t> traffic_class{};
