@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "core/cq.hpp"
+#include "core/domains.hpp"
 #include "core/errors.hpp"
 #include "core/memory.hpp"
 #include "core/qp.hpp"
@@ -47,6 +48,9 @@ void fill_operations(verbs_context& verbs) {
   verbs.create_qp_ex = &create_qp_ex;
   verbs.create_srq_ex = &create_srq_ex;
   verbs.get_srq_num = &srq_number;
+  verbs.alloc_td = &alloc_td;
+  verbs.dealloc_td = &dealloc_td;
+  verbs.alloc_parent_domain = &alloc_parent_domain;
   ibv_context_ops& ops = verbs.context.ops;
   ops.alloc_mw = &alloc_mw;
   ops.dealloc_mw = &dealloc_mw;

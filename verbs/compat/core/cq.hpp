@@ -26,7 +26,7 @@ struct Cq {
   ContextUse context;
   std::shared_ptr<verbs::provider::Cq> core;
   Uses uses;
-  Use channel;
+  Use channel, parent_domain;
   std::optional<AsyncRoute> route;
 
   std::optional<CqWatch> watch;    ///< In its channel, if it has one.

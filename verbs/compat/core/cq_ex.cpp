@@ -2,6 +2,7 @@
 #include "core/completion.hpp"
 #include "core/cq.hpp"
 #include "core/errors.hpp"
+#include "core/memory.hpp"
 
 namespace iwarp::compat {
 namespace {
@@ -52,7 +53,7 @@ std::uint8_t none_8(ibv_cq_ex*) { return 0; }
 
 ibv_cq_ex* create_cq_ex(ibv_context* context, ibv_cq_init_attr_ex* attributes) {
   if (refused(context)) return fail_null(ENODEV);
-  constexpr std::uint32_t kKnown = IBV_CQ_INIT_ATTR_MASK_FLAGS;
+  constexpr std::uint32_t kKnown = IBV_CQ_INIT_ATTR_MASK_FLAGS | IBV_CQ_INIT_ATTR_MASK_PD;
   constexpr std::uint32_t kKnownFlags = IBV_CREATE_CQ_ATTR_SINGLE_THREADED;
   const bool flags = (attributes->comp_mask & kKnown) != 0;
   if ((attributes->comp_mask & ~kKnown) != 0 ||
@@ -60,11 +61,15 @@ ibv_cq_ex* create_cq_ex(ibv_context* context, ibv_cq_init_attr_ex* attributes) {
       (attributes->wc_flags & ~std::uint64_t{IBV_WC_STANDARD_FLAGS}) != 0) {
     return fail_null(EOPNOTSUPP);
   }
+  const bool in_domain = (attributes->comp_mask & IBV_CQ_INIT_ATTR_MASK_PD) != 0;
+  ibv_pd* const domain = in_domain ? attributes->parent_domain : nullptr;
+  if (in_domain && (domain == nullptr || !pd_of(domain).parent)) return fail_null(EINVAL);
   return guarded(
       [&]() -> ibv_cq_ex* {
         Cq* cq = make_cq(context, attributes->cqe, attributes->cq_context, attributes->channel,
                          static_cast<int>(attributes->comp_vector));
         if (cq == nullptr) return nullptr;
+        if (domain != nullptr) cq->parent_domain = Use(pd_of(domain).uses);
         cq->single_threaded =
             flags && (attributes->flags & IBV_CREATE_CQ_ATTR_SINGLE_THREADED) != 0;
         ibv_cq_ex& shown = cq->shown.extended;

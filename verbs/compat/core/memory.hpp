@@ -13,11 +13,14 @@
 /// Protection domains, memory regions and memory windows of the C interface.
 namespace iwarp::compat {
 
+/// A protection domain, or a parent domain: another view of one, which must not go before it.
 struct Pd {
   ibv_pd shown{};
   ContextUse context;
   std::shared_ptr<verbs::provider::Pd> core;
   Uses uses;
+  bool parent = false;
+  Use inner, thread_domain;  ///< Of a parent domain.
 };
 
 struct Mr {
