@@ -5,6 +5,7 @@
 #include "core/errors.hpp"
 #include "core/qp.hpp"
 #include "core/query.hpp"
+#include "core/stack.hpp"
 #include "hand/rendezvous.hpp"
 
 namespace iwarp::compat {
@@ -120,6 +121,11 @@ int change_state(Qp& qp, ibv_qp_state to) {
   }
 }
 
+// iWARP knows no RESET: a fresh queue pair is idle, which its devices call INIT (siw and cxgb4 do).
+ibv_qp_state answer_of(ibv_qp_state state) {
+  return state == IBV_QPS_RESET && !shows_as_ib() ? IBV_QPS_INIT : state;
+}
+
 // What of a managed queue pair the connection has decided, and not the program.
 void tell_connection(const Qp& qp, ibv_qp_attr& to) {
   const Depths depths = qp.events->depths();
@@ -166,7 +172,11 @@ int ibv_modify_qp(ibv_qp* shown, ibv_qp_attr* attributes, int mask) {
   return guarded_errno([&] {
     Qp& qp = qp_of(shown);
     const std::lock_guard lock(qp.mutex);
-    if ((mask & IBV_QP_CUR_STATE) != 0 && attributes->cur_qp_state != qp.state()) return EINVAL;
+    const bool tells_state = (mask & IBV_QP_CUR_STATE) != 0;
+    if (tells_state && attributes->cur_qp_state != qp.state() &&
+        attributes->cur_qp_state != answer_of(qp.state())) {
+      return EINVAL;
+    }
     const bool changes = (mask & IBV_QP_STATE) != 0;
     if (changes && !may_change(qp, attributes->qp_state, mask)) return EINVAL;
     remember(qp.attributes, *attributes, mask);
@@ -182,7 +192,7 @@ int ibv_query_qp(ibv_qp* shown, ibv_qp_attr* attributes, int, ibv_qp_init_attr* 
     shown->state = qp.state();
     *attributes = qp.attributes;
     if (!qp.by_hand) tell_connection(qp, *attributes);
-    attributes->qp_state = attributes->cur_qp_state = shown->state;
+    attributes->qp_state = attributes->cur_qp_state = answer_of(shown->state);
     const auto capacity = qp.core->capacity();
     const ibv_qp_cap cap{capacity.max_send_wr, capacity.max_recv_wr, capacity.max_send_sge,
                          capacity.max_recv_sge, capacity.max_inline};

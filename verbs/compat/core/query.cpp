@@ -17,6 +17,8 @@ namespace {
 constexpr std::uint8_t kPort = 1;
 constexpr int kLinkUp = 5;  // physical state, as InfiniBand numbers it
 constexpr std::uint32_t kMaxMessage = 1U << 31U;
+// An OUI that nobody has, as its bit for local administration is set; 0 is somebody's.
+constexpr std::uint32_t kVendor = 0x026977;
 
 int as_int(std::uint64_t value) {
   return static_cast<int>(std::min<std::uint64_t>(value, INT_MAX));
@@ -73,6 +75,7 @@ void fill_device(ibv_context* shown, ibv_device_attr& to) {
   to = {};
   std::strncpy(to.fw_ver, "1.0", sizeof to.fw_ver - 1);
   to.node_guid = to.sys_image_guid = guid_of(context.device().interface());
+  to.vendor_id = kVendor;
   to.max_mr_size = has.max_mr_size;
   to.page_size_cap = 0xFFFFF000;
   to.max_qp = as_int(has.max_qp);
@@ -189,17 +192,19 @@ extern "C" int iwarp_query_gid_type(ibv_context* context, std::uint8_t port, uns
 }
 __asm__(".symver iwarp_query_gid_type, ibv_query_gid_type@@IBVERBS_PRIVATE_34");
 
+// Part of a table is of no use: as in the kernel, room for less than all of it is a mistake.
 ssize_t _ibv_query_gid_table(ibv_context* context, ibv_gid_entry* entries, std::size_t most,
                              std::uint32_t flags, std::size_t size) {
   if (flags != 0) return -EINVAL;
   return guarded(
       [&]() -> ssize_t {
+        if (most == 0) return -EINVAL;
         std::size_t count = 0;
-        for (; count < most; ++count) {
-          const auto entry = gid_entry(context, kPort, static_cast<std::uint32_t>(count));
-          if (!entry) break;
+        while (const auto entry = gid_entry(context, kPort, static_cast<std::uint32_t>(count))) {
+          if (count == most) return -EINVAL;
           std::memcpy(reinterpret_cast<std::byte*>(entries) + count * size, &*entry,
                       std::min(size, sizeof *entry));
+          ++count;
         }
         return static_cast<ssize_t>(count);
       },
