@@ -56,6 +56,16 @@ Receiver::Step Receiver::dispatch(ConstBytes ulpdu, NoReceive no_receive) {
   return on_untagged(std::get<ddp::UntaggedSegment>(*segment), no_receive);
 }
 
+Result<ddp::StagTable::Pin, ddp::Error> Receiver::pin_for_peer(Stag stag, ddp::Rights wanted,
+                                                               TaggedOffset to,
+                                                               std::uint64_t length) const {
+  auto pin = parts_.stags.pin(stag, parts_.accessor, wanted, to, length);
+  const bool allowed = parts_.allowed == nullptr ||
+                       ddp::includes(parts_.allowed->load(std::memory_order_relaxed), wanted);
+  if (pin && !allowed) return failure(ddp::Error::kAccessViolation);
+  return pin;
+}
+
 // The refusal of what the control field says about a message, by RFC 5040 §7.2.
 std::optional<Error> Receiver::check_control(std::uint8_t rsvd_ulp, BufferModel model) const {
   const Control control = decode_control(rsvd_ulp);

@@ -48,8 +48,8 @@ Receiver::Step Receiver::deliver_read_request(ConstBytes octets) {
   const auto request = ReadRequest::parse(octets);
   if (!request) return failure(Refusal{Error::kUnspecifiedOperation});
   if (request->size != 0) {  // an empty Read names nothing (5040 §5.2.1)
-    const auto pin = parts_.stags.pin(request->source_stag, parts_.accessor,
-                                      ddp::Rights::kRemoteRead, request->source_to, request->size);
+    const auto pin = pin_for_peer(request->source_stag, ddp::Rights::kRemoteRead,
+                                  request->source_to, request->size);
     if (!pin) {
       refused_read_ = request;
       return failure(Refusal{protection_error(pin.error())});
@@ -66,8 +66,8 @@ Receiver::Step Receiver::deliver_atomic_request(ConstBytes octets) {
   if (!request) return failure(Refusal{Error::kUnspecifiedOperation});
   const auto operation = request->operation();
   if (!operation) return failure(Refusal{Error::kUnexpectedOpcode});
-  const auto pin = parts_.stags.pin(request->stag, parts_.accessor, ddp::Rights::kRemoteAtomic,
-                                    request->to, kAtomicSize);
+  const auto pin =
+      pin_for_peer(request->stag, ddp::Rights::kRemoteAtomic, request->to, kAtomicSize);
   if (!pin) return failure(Refusal{protection_error(pin.error())});
   if (std::bit_cast<std::uintptr_t>(pin->memory()) % kAtomicSize != 0) {
     return failure(Refusal{Error::kStreamCatastrophic});

@@ -15,8 +15,8 @@ Receiver::Step Receiver::on_tagged(const ddp::TaggedSegment& segment) {
 Receiver::Step Receiver::on_write(const ddp::TaggedSegment& segment) {
   const ddp::TaggedHeader& header = segment.header;
   if (!segment.payload.empty()) {  // STag and TO of an empty one are not looked at (5041 §5.2)
-    const auto pin = parts_.stags.pin(header.stag, parts_.accessor, ddp::Rights::kRemoteWrite,
-                                      header.to, segment.payload.size());
+    const auto pin =
+        pin_for_peer(header.stag, ddp::Rights::kRemoteWrite, header.to, segment.payload.size());
     if (!pin) return failure(Refusal{pin.error()});
     if (const auto fault = ddp::place(pin->memory(), segment.payload)) {
       memory_fault_ = fault;

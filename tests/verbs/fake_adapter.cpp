@@ -118,6 +118,7 @@ class FakeQp final : public provider::Qp, public std::enable_shared_from_this<Fa
     return {};
   }
 
+  void allow_peer(Access) override {}
   Outcome<void> connect(const Endpoint& to, const ConnectOptions& options) override;
   Outcome<void> adopt(StreamingSocket&, const ConnectOptions&) override {
     return fail(std::errc::not_supported, "fake0: it has no TCP connections");

@@ -130,6 +130,7 @@ class FakeQp final : public provider::Qp, public ResponderQp {
 
   Result<void, PostError> post_send(std::span<const SendWr>, Posting) override { return {}; }
   Result<void, PostError> post_receive(std::span<const RecvWr>) override { return {}; }
+  void allow_peer(Access) override {}
   Outcome<void> connect(const Endpoint&, const ConnectOptions&) override { return {}; }
   Outcome<void> adopt(StreamingSocket&, const ConnectOptions&) override { return {}; }
   void disconnect() override {}

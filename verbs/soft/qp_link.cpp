@@ -32,7 +32,7 @@ SoftQp::Link::Link(SoftQp& qp, RdmaMode rdma_mode, std::uint32_t secret)
       responses(mode.agreed.depths.ird),
       deframer(mode.agreed.modes.crc, mode.agreed.modes.markers_rx),
       receiver(
-          {qp.init_.host->stags(), qp.accessor(), qp.receives(), reads, responses},
+          {qp.init_.host->stags(), qp.accessor(), qp.receives(), reads, responses, &qp.allowed_},
           awaits_rtr(mode) ? rdmap::FirstMessage::kMayBeRtrSend : rdmap::FirstMessage::kOrdinary,
           extensions_of(mode)),
       framer(mode.agreed.modes.crc, mode.agreed.modes.markers_tx),

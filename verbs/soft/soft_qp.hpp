@@ -94,6 +94,7 @@ class SoftQp final : public provider::Qp,
   Result<void, PostError> post_send(std::span<const SendWr> requests,
                                     Posting posting = Posting::kUntilRefused) override;
   Result<void, PostError> post_receive(std::span<const RecvWr> requests) override;
+  void allow_peer(Access rights) override { allowed_.store(rights_of(rights)); }
   Outcome<void> connect(const Endpoint& to, const ConnectOptions& options) override;
   Outcome<void> adopt(StreamingSocket& socket, const ConnectOptions& options) override;
   void disconnect() override;
@@ -302,6 +303,8 @@ class SoftQp final : public provider::Qp,
 
   Init init_;
   const ddp::StreamId stream_;
+  std::atomic<ddp::Rights> allowed_{ddp::Rights::kRemoteWrite | ddp::Rights::kRemoteRead |
+                                    ddp::Rights::kRemoteAtomic};  ///< The peer, see allow_peer().
   const Origin origin_;
   rdmap::SendQueue send_queue_;
   Places send_places_;

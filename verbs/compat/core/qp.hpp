@@ -72,6 +72,9 @@ struct Qp {
 
   std::mutex mutex;
   ibv_qp_attr attributes{};  ///< What ibv_modify_qp() has set.
+  /// What it has said of the peer. It counts where the program connects the queue pair: the manager
+  /// grants what it has to (rdma_init_qp_attr()), and programs set nothing before that.
+  std::optional<verbs::Access> allowed;
 
   [[nodiscard]] ibv_qp_state state() const;
 };

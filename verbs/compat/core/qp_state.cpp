@@ -3,6 +3,7 @@
 
 #include "core/context.hpp"
 #include "core/errors.hpp"
+#include "core/memory.hpp"
 #include "core/qp.hpp"
 #include "core/query.hpp"
 #include "core/stack.hpp"
@@ -179,6 +180,13 @@ int ibv_modify_qp(ibv_qp* shown, ibv_qp_attr* attributes, int mask) {
     }
     const bool changes = (mask & IBV_QP_STATE) != 0;
     if (changes && !may_change(qp, attributes->qp_state, mask)) return EINVAL;
+    if ((mask & IBV_QP_ACCESS_FLAGS) != 0) {
+      const auto access = access_of(attributes->qp_access_flags);
+      if (!access) return EINVAL;
+      qp.allowed = access;
+    }
+    const ibv_qp_state next = changes ? attributes->qp_state : shown->state;
+    if (qp.allowed && qp.by_hand && next >= IBV_QPS_RTR) qp.core->allow_peer(*qp.allowed);
     remember(qp.attributes, *attributes, mask);
     return changes ? change_state(qp, attributes->qp_state) : 0;
   });

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -82,6 +83,8 @@ class Receiver {
     ReceiveSource& receives;     ///< For Sends and Immediate Data.
     OutstandingRequests& reads;  ///< What the peer owes.
     ResponseQueue& responses;    ///< What is owed to the peer.
+    /// What the stream allows its peer, whatever a buffer does; may change. Null: everything.
+    const std::atomic<ddp::Rights>* allowed = nullptr;
   };
   /// Begins at the first message of a stream.
   Receiver(const Parts& parts, FirstMessage first, Extensions extensions = Extensions::kRfc7306);
@@ -103,6 +106,9 @@ class Receiver {
   };
 
   Step dispatch(ConstBytes ulpdu, NoReceive no_receive);
+  /// Checks and pins what the peer names.
+  Result<ddp::StagTable::Pin, ddp::Error> pin_for_peer(Stag stag, ddp::Rights wanted,
+                                                       TaggedOffset to, std::uint64_t length) const;
   [[nodiscard]] std::optional<Error> check_control(std::uint8_t rsvd_ulp, BufferModel model) const;
 
   Step on_tagged(const ddp::TaggedSegment& segment);

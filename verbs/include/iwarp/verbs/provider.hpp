@@ -152,6 +152,9 @@ class IWARP_API Qp {
   virtual Result<void, PostError> post_send(std::span<const SendWr> requests, Posting posting) = 0;
   /// As QueuePair::post_receive().
   virtual Result<void, PostError> post_receive(std::span<const RecvWr> requests) = 0;
+  /// What the peer may do through this queue pair: of the remote rights, those that a region has
+  /// and `rights` too. Everything, until it is said. What has begun may go on.
+  virtual void allow_peer(Access rights) = 0;
   /// Starts a connection; the outcome is a ConnectionEvent.
   virtual Outcome<void> connect(const Endpoint& to, const ConnectOptions& options) = 0;
   /// The same on a connection that there is already: takes `socket` and is the MPA initiator. After

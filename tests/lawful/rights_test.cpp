@@ -1,0 +1,110 @@
+#include "lawful/by_hand.hpp"
+
+// Which of a peer's requests a queue pair lets through (ibv_modify_qp(3), qp_access_flags), and
+// what a memory window opens (ibv_bind_mw(3)).
+namespace iwarp::lawful {
+namespace {
+
+struct Denied {
+  const char* name;
+  ibv_wr_opcode opcode;
+  unsigned right;
+};
+
+class QueuePairRights : public testing::TestWithParam<Denied> {
+ protected:
+  int post(HandPair& pair) {
+    return pair.client.post(GetParam().opcode, pair.server.address(), pair.server.mr->rkey);
+  }
+};
+
+// A Write is complete when TCP has it: only the end of the connection tells. Of the others the
+// answer does, as in test_atomic_invalid_qp_access of rdma-core.
+TEST_P(QueuePairRights, StopWhatTheRegionWouldAllow) {
+  HandPair pair(kAllRights, kAllRights & ~GetParam().right);
+  pair.client.memory.fill('c');
+  ASSERT_EQ(post(pair), 0);
+  if (GetParam().opcode != IBV_WR_RDMA_WRITE) {
+    EXPECT_EQ(completion_of(pair.client.cq).status, IBV_WC_REM_ACCESS_ERR);
+  }
+  EXPECT_TRUE(eventually([&] {
+    ibv_qp_attr now{};
+    ibv_qp_init_attr unused{};
+    return ibv_query_qp(pair.client.qp, &now, IBV_QP_STATE, &unused) == 0 &&
+           now.qp_state == IBV_QPS_ERR;
+  }));
+  EXPECT_EQ(pair.server.memory, decltype(pair.server.memory){});
+}
+
+TEST_P(QueuePairRights, AreThereIfTheyWereGiven) {
+  HandPair pair(kAllRights, IBV_ACCESS_LOCAL_WRITE | GetParam().right);
+  ASSERT_EQ(post(pair), 0);
+  EXPECT_EQ(completion_of(pair.client.cq).status, IBV_WC_SUCCESS);
+}
+
+TEST_P(QueuePairRights, MayComeAndGoWhileItIsConnected) {
+  HandPair pair(kAllRights, IBV_ACCESS_LOCAL_WRITE);
+  ibv_qp_attr to{};
+  to.qp_state = IBV_QPS_RTS;
+  to.qp_access_flags = GetParam().right;
+  ASSERT_EQ(ibv_modify_qp(pair.server.qp, &to, IBV_QP_STATE | IBV_QP_ACCESS_FLAGS), 0);
+  ASSERT_EQ(post(pair), 0);
+  EXPECT_EQ(completion_of(pair.client.cq).status, IBV_WC_SUCCESS);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Of, QueuePairRights,
+    testing::Values(Denied{"Write", IBV_WR_RDMA_WRITE, IBV_ACCESS_REMOTE_WRITE},
+                    Denied{"Read", IBV_WR_RDMA_READ, IBV_ACCESS_REMOTE_READ},
+                    Denied{"Atomic", IBV_WR_ATOMIC_FETCH_AND_ADD, IBV_ACCESS_REMOTE_ATOMIC}),
+    [](const testing::TestParamInfo<Denied>& of) { return of.param.name; });
+
+// ---- Windows ----
+
+class Window : public testing::Test {
+ protected:
+  ~Window() override {
+    if (mw != nullptr) ibv_dealloc_mw(mw);
+  }
+  ibv_mw_bind_info whole(unsigned access) {
+    return {pair.server.mr, pair.server.address(), pair.server.memory.size(), access};
+  }
+  // The word of the server that the window is to make reachable.
+  void expect_writable(std::uint32_t rkey) {
+    pair.client.memory.fill('w');
+    ASSERT_EQ(pair.client.post(IBV_WR_RDMA_WRITE, pair.server.address(), rkey), 0);
+    EXPECT_EQ(completion_of(pair.client.cq).status, IBV_WC_SUCCESS);
+    const volatile char& first = pair.server.memory[0];
+    EXPECT_TRUE(eventually([&] { return first == 'w'; }));
+  }
+
+  HandPair pair{IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_MW_BIND};
+  ibv_mw* mw = nullptr;
+};
+
+// Providers leave IBV_ACCESS_LOCAL_WRITE of mw_access_flags alone: rdma-core's tests have it there.
+TEST_F(Window, OfTypeOneMayBeBoundWithTheFlagsOfARegion) {
+  mw = must(ibv_alloc_mw(pair.device.pd, IBV_MW_TYPE_1), "ibv_alloc_mw");
+  ibv_mw_bind bind{};
+  bind.send_flags = IBV_SEND_SIGNALED;
+  bind.bind_info = whole(IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE);
+  ASSERT_EQ(ibv_bind_mw(pair.server.qp, mw, &bind), 0);
+  EXPECT_EQ(completion_of(pair.server.cq).status, IBV_WC_SUCCESS);
+  expect_writable(mw->rkey);
+}
+
+TEST_F(Window, OfTypeTwoMayBeBoundWithTheFlagsOfARegion) {
+  mw = must(ibv_alloc_mw(pair.device.pd, IBV_MW_TYPE_2), "ibv_alloc_mw");
+  ibv_send_wr request{}, *bad = nullptr;
+  request.opcode = IBV_WR_BIND_MW;
+  request.send_flags = IBV_SEND_SIGNALED;
+  request.bind_mw.mw = mw;
+  request.bind_mw.rkey = ibv_inc_rkey(mw->rkey);
+  request.bind_mw.bind_info = whole(IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE);
+  ASSERT_EQ(ibv_post_send(pair.server.qp, &request, &bad), 0);
+  EXPECT_EQ(completion_of(pair.server.cq).status, IBV_WC_SUCCESS);
+  expect_writable(request.bind_mw.rkey);
+}
+
+}  // namespace
+}  // namespace iwarp::lawful
