@@ -106,5 +106,42 @@ TEST_F(Window, OfTypeTwoMayBeBoundWithTheFlagsOfARegion) {
   expect_writable(request.bind_mw.rkey);
 }
 
+// ---- Regions ----
+
+// The kernel's drivers change a region in place (rxe_rereg_user_mr(), irdma_rereg_user_mr()): a
+// peer that knows its key goes on with it.
+TEST(Region, KeepsItsKeysWhenItsRightsChange) {
+  HandPair pair(IBV_ACCESS_LOCAL_WRITE);
+  ibv_mr* const mr = pair.server.mr;
+  const std::uint32_t key = mr->rkey;
+  ASSERT_EQ(ibv_rereg_mr(mr, IBV_REREG_MR_CHANGE_ACCESS, nullptr, nullptr, 0,
+                         IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_READ),
+            0);
+  EXPECT_EQ(mr->rkey, key);
+  pair.server.memory.fill('r');
+  ASSERT_EQ(pair.client.post(IBV_WR_RDMA_READ, pair.server.address(), key), 0);
+  EXPECT_EQ(completion_of(pair.client.cq).status, IBV_WC_SUCCESS);
+  EXPECT_EQ(pair.client.memory[0], 'r');
+  ASSERT_EQ(
+      ibv_rereg_mr(mr, IBV_REREG_MR_CHANGE_ACCESS, nullptr, nullptr, 0, IBV_ACCESS_LOCAL_WRITE), 0);
+  ASSERT_EQ(pair.client.post(IBV_WR_RDMA_READ, pair.server.address(), key), 0);
+  EXPECT_EQ(completion_of(pair.client.cq).status, IBV_WC_REM_ACCESS_ERR);
+}
+
+TEST(Region, KeepsItsKeysInAnotherProtectionDomain) {
+  HandPair pair;
+  ibv_mr* const mr = pair.server.mr;
+  const std::uint32_t key = mr->rkey;
+  ibv_pd* const other = must(ibv_alloc_pd(pair.device.context), "ibv_alloc_pd");
+  for (ibv_pd* const to : {other, pair.device.pd}) {
+    ASSERT_EQ(ibv_rereg_mr(mr, IBV_REREG_MR_CHANGE_PD, to, nullptr, 0, 0), 0);
+    EXPECT_EQ(mr->rkey, key);
+    EXPECT_EQ(mr->pd, to);
+  }
+  EXPECT_EQ(ibv_dealloc_pd(other), 0);
+  ASSERT_EQ(pair.client.post(IBV_WR_RDMA_READ, pair.server.address(), key), 0);
+  EXPECT_EQ(completion_of(pair.client.cq).status, IBV_WC_SUCCESS);
+}
+
 }  // namespace
 }  // namespace iwarp::lawful

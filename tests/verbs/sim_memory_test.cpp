@@ -372,5 +372,17 @@ TEST_F(Memory, RegisteringAnewChangesKeysAndRights) {
   EXPECT_FALSE(write_comes(before, region.to(64), 64));
 }
 
+TEST_F(Memory, KeepsItsKeysIfOnlyItsRightsChange) {
+  auto* mr = dynamic_cast<soft::SoftMr*>(region.mr.get());
+  const Stag before = mr->rkey();
+  ASSERT_TRUE(mr->reregister(pair.server.pd, region.memory.bytes(),
+                             Access::kRemoteWrite | Access::kLocalWrite));
+  EXPECT_EQ(mr->rkey(), before);
+  EXPECT_TRUE(write_comes(before, region.to(0), 0));
+  ASSERT_TRUE(mr->reregister(pair.server.pd, region.memory.bytes(), Access::kLocalWrite));
+  EXPECT_EQ(mr->rkey(), before);
+  EXPECT_FALSE(write_comes(before, region.to(64), 64));
+}
+
 }  // namespace
 }  // namespace iwarp::verbs::simtest

@@ -64,6 +64,16 @@ Outcome<Stag> MemoryRegistry::replace(Stag old, const ddp::TaggedBuffer& buffer)
   return *stag;
 }
 
+Outcome<void> MemoryRegistry::change(Stag stag, const ddp::TaggedBuffer& buffer) {
+  const std::lock_guard lock(mutex_);
+  if (bound(stag)) {
+    return fail(std::errc::device_or_resource_busy, "memory region: a window is bound to it");
+  }
+  table_.end(stag);
+  activate(stag, buffer);
+  return {};
+}
+
 void MemoryRegistry::await_idle(Stag stag) const {
   while (!table_.idle(stag)) pause_();
 }
@@ -123,7 +133,8 @@ Outcome<std::shared_ptr<provider::Mr>> register_memory(
   if (!buffer) return failure(buffer.error());
   const auto stag = registry->enable(*buffer);
   if (!stag) return fail(std::errc::not_enough_memory, "memory region: no STag is free");
-  return std::shared_ptr<provider::Mr>(tcp_offload::make_shared_here<SoftMr>(registry, pd, *stag));
+  return std::shared_ptr<provider::Mr>(
+      tcp_offload::make_shared_here<SoftMr>(registry, pd, *stag, *buffer));
 }
 
 Outcome<void> SoftMr::reregister(const std::shared_ptr<SoftPd>& pd, MutableBytes memory,
@@ -131,9 +142,16 @@ Outcome<void> SoftMr::reregister(const std::shared_ptr<SoftPd>& pd, MutableBytes
   if (origin_.refuses()) return refused();
   const auto buffer = buffer_at(memory, pd->id(), access, base);
   if (!buffer) return failure(buffer.error());
-  const auto stag = registry_->replace(stag_, *buffer);
-  if (!stag) return failure(stag.error());
-  stag_ = *stag;
+  const bool stays = buffer->memory == buffer_.memory && buffer->length == buffer_.length &&
+                     buffer->base == buffer_.base;
+  if (stays) {
+    if (const auto changed = registry_->change(stag_, *buffer); !changed) return changed;
+  } else {
+    const auto stag = registry_->replace(stag_, *buffer);
+    if (!stag) return failure(stag.error());
+    stag_ = *stag;
+  }
+  buffer_ = *buffer;
   pd_ = pd;
   return {};
 }

@@ -56,6 +56,9 @@ class MemoryRegistry {
   /// Registers a buffer in place of what `old` names, and returns as disable() does. Errors: EBUSY
   /// while a window is bound to it, ENOMEM if every STag is taken.
   Outcome<Stag> replace(Stag old, const ddp::TaggedBuffer& buffer);
+  /// Gives the memory that `stag` names other rights or another PD, under the same STag, once no
+  /// copy under the old ones is under way. Errors: EBUSY while a window is bound to it.
+  Outcome<void> change(Stag stag, const ddp::TaggedBuffer& buffer);
 
   /// Sets an STag aside; nothing if every STag is taken.
   std::optional<Stag> reserve(Reserved kind, ddp::ProtectionDomainId pd);
@@ -106,8 +109,9 @@ class MemoryRegistry {
 /// A registered region.
 class SoftMr final : public provider::Mr {
  public:
-  SoftMr(std::shared_ptr<MemoryRegistry> registry, std::shared_ptr<SoftPd> pd, Stag stag)
-      : registry_(std::move(registry)), pd_(std::move(pd)), stag_(stag) {}
+  SoftMr(std::shared_ptr<MemoryRegistry> registry, std::shared_ptr<SoftPd> pd, Stag stag,
+         const ddp::TaggedBuffer& buffer)
+      : registry_(std::move(registry)), pd_(std::move(pd)), stag_(stag), buffer_(buffer) {}
   ~SoftMr() override { registry_->disable(stag_); }
   SoftMr(const SoftMr&) = delete;
   SoftMr& operator=(const SoftMr&) = delete;
@@ -117,8 +121,8 @@ class SoftMr final : public provider::Mr {
   [[nodiscard]] bool has_windows() const override {
     return !origin_.inherited() && registry_->has_windows(stag_);
   }
-  /// Registers something else in its place. Errors: those of register_memory(), and EBUSY while a
-  /// window is bound to it.
+  /// Registers something else in its place, under another STag unless the memory and its Tagged
+  /// Offsets stay. Errors: those of register_memory(), and EBUSY while a window is bound to it.
   Outcome<void> reregister(const std::shared_ptr<SoftPd>& pd, MutableBytes memory, Access access,
                            std::optional<std::uint64_t> base = {});
 
@@ -126,6 +130,7 @@ class SoftMr final : public provider::Mr {
   std::shared_ptr<MemoryRegistry> registry_;
   std::shared_ptr<SoftPd> pd_;
   std::atomic<Stag> stag_;
+  ddp::TaggedBuffer buffer_;
   const Origin origin_;
 };
 

@@ -275,9 +275,9 @@ class IWARP_API Provider {
                                                           Access /*access*/) {
     return fail(std::errc::not_supported, "memory region: this device knows no other addresses");
   }
-  /// Registers other memory, under another PD or with other rights, in place of what `mr` has; its
-  /// keys change. With a `base` as register_memory_at(). On failure it stays as it was. EBUSY while
-  /// a window is bound to it.
+  /// Registers other memory, under another PD or with other rights, in place of what `mr` has. Its
+  /// keys change unless the memory stays. With a `base` as register_memory_at(). On failure it
+  /// stays as it was. EBUSY while a window is bound to it.
   virtual Outcome<void> reregister_memory(Mr& /*mr*/, const std::shared_ptr<Pd>& /*pd*/,
                                           MutableBytes /*memory*/, Access /*access*/,
                                           std::optional<std::uint64_t> /*base*/ = {}) {

@@ -55,9 +55,11 @@ class IWARP_API MemoryRegion {
                                Access access) const {
     return {window, lkey(), address(offset), length, access};
   }
-  /// Registers `memory` in place of what was registered; the keys change. Nothing may be using the
-  /// region; what peers still send to it is refused. On failure the region stays as it was. Errors:
-  /// as ProtectionDomain::register_memory(); EBUSY while a memory window is bound to the region.
+  /// Registers `memory` in place of what was registered. The keys change, and what peers still send
+  /// to the region is refused, unless it is the same memory with other rights or another PD: that
+  /// keeps its keys. Nothing may be using the region. On failure the region stays as it was.
+  /// Errors: as ProtectionDomain::register_memory(); EBUSY while a memory window is bound to the
+  /// region.
   Outcome<void> reregister(const ProtectionDomain& pd, MutableBytes memory, Access access);
 
  private:
