@@ -5,9 +5,11 @@ file `source` is there. Every program is the one of its Debian package, unmodifi
 """
 
 import dataclasses
+import os
 import re
 
 from checks import Never, Rows, SameFile, Shows
+from rdma_core import KnownOutcomes
 
 # Which name a program gets for the devices: what they are, or what it wants to see.
 IWARP, IB = "iwarp", "ib"
@@ -28,6 +30,7 @@ class Case:
     seconds: float = 60        # the longest that it may take
     short: bool = False        # part of the short form
     asan: bool = False         # run with sanitized libraries too
+    place: str = ""            # the only place where it is run
 
     label: str = ""            # the command line as the table shows it
 
@@ -139,6 +142,14 @@ def pingpong(program, options, octets, **more):
     return Case(f"{both} {{host}}", both, checks=moved + right, figure=r"= ([\d.]+) (Mbit/sec)", **more)
 
 
+def rdma_core(**more):
+    """The tests of rdma-core itself, which connect both ends within a process or two of their own."""
+    suite = os.path.join(os.path.dirname(os.path.abspath(__file__)), "rdma_core_suite.py")
+    return Case(f"/usr/bin/python3 '{suite}' {{dir}}", checks=(KnownOutcomes(),),
+                figure=r"^(\d+) passed, of \d+", unit="passed", label="rdma-core's own tests",
+                place="loopback", **more)
+
+
 CASES = (
     single("ibv_devices", Shows("client", r"^ +iwarp0\s+[0-9a-f]{16}$"), short=True),
     single("ibv_devinfo -v", Shows("client", r"transport:\s+iWARP \(1\)"),
@@ -146,6 +157,8 @@ CASES = (
            Shows("client", r"link_layer:\s+Ethernet"),
            Shows("client", r"GID\[\s*0\]:\s+\S+"), short=True),
     single("ibv_devinfo -v", Shows("client", r"transport:\s+InfiniBand \(0\)"), device_as=IB),
+
+    rdma_core(seconds=120, short=True),
 
     rping("-v -V -S 4000", 100, *pings(100), *served(100), short=True, asan=True),
     rping("-v -V", 10, *pings(10),

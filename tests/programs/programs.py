@@ -170,7 +170,8 @@ class Run:
 
     def at(self, place, lines):
         for number, case in enumerate(lines):
-            self.one(place, number, case)
+            if case.place in ("", place.name):
+                self.one(place, number, case)
         if place.name == "loopback" and self.wants_ratio():
             self.ratio(place)
 

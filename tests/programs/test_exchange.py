@@ -11,6 +11,7 @@ import time
 import unittest
 
 import checks
+import rdma_core
 from cases import CASES, Case, perftest
 from checks import Outcome, Rows, SameFile, Shows
 from exchange import Exchange
@@ -162,6 +163,51 @@ class ChecksTest(unittest.TestCase):
     def test_names_tell_cases_apart(self):
         names = [case.name for case in CASES]
         self.assertEqual(len(names), len(set(names)))
+
+
+class KnownOutcomesTest(unittest.TestCase):
+    """A stand-in for each pattern of the tables, and so many that pass."""
+
+    def setUp(self):
+        self.lines = {f"test_other.Test.test_{i}": "pass" for i in range(rdma_core.LEAST_PASSES)}
+        for table, result in ((rdma_core.SKIPS, "skip"), (rdma_core.FAILS, "fail"),
+                              (rdma_core.DEPENDS, "skip")):
+            for pattern in (each for patterns in table.values() for each in patterns):
+                self.lines[pattern.replace("*", "any")] = result
+        self.failing = next(name for name, result in self.lines.items() if result == "fail")
+        self.skipped = next(name for name, result in self.lines.items() if result == "skip")
+
+    def problem(self, count=None):
+        passed = sum(result == "pass" for result in self.lines.values())
+        said = "".join(f"{result} tests.{name}: a reason\n" for name, result in self.lines.items())
+        said += f"{passed} passed, of {count or len(self.lines)} on iwarp1\n"
+        return checks.problem(Outcome(client_said=said), (rdma_core.KnownOutcomes(),))
+
+    def test_what_is_known_passes(self):
+        self.assertIsNone(self.problem())
+
+    def test_what_depends_on_the_machine_may_pass(self):
+        self.lines["test_parent_domain.ParentDomainTrafficTest.test_huge_page_traffic"] = "pass"
+        self.assertIsNone(self.problem())
+
+    def test_another_outcome_fails(self):
+        for name, result in (("test_other.Test.test_0", "fail"), ("test_other.Test.test_1", "skip"),
+                             (self.failing, "pass"), (self.skipped, "pass"),
+                             (self.skipped, "fail")):
+            with self.subTest(name=name, result=result):
+                self.setUp()
+                self.lines[name] = result
+                self.assertIn(f"{name} is no", self.problem())
+
+    def test_a_test_that_is_gone_fails(self):
+        del self.lines[self.failing]
+        self.assertIn("no test is called", self.problem())
+        self.setUp()
+        del self.lines["test_other.Test.test_0"]
+        self.assertIn("passed, not", self.problem())
+
+    def test_an_end_too_early_fails(self):
+        self.assertIn("did not come to their end", self.problem(len(self.lines) + 1))
 
 
 if __name__ == "__main__":
