@@ -49,16 +49,17 @@ SKIPS = {
     "a device of this host's memory has none of its own, and no other device's": (
         "test_device.DMTest.*", "test_device.SharedDMTest.*", "test_mr.DeviceMemory*",
         "test_mr.DmaBuf*"),
-    "paging on demand is no capability of the device": ("test_odp.*",),
     "the table of GIDs has no holes": ("test_device.DeviceTest.test_query_gid_ex_bad_flow",),
 }
 
 # What passes if the machine has what it takes, and else is skipped.
 DEPENDS = {
-    "huge pages": ("test_parent_domain.ParentDomainTrafficTest.test_huge_page_traffic",),
+    "huge pages": (
+        "test_odp.OdpTestCase.test_odp_rc_huge_*",
+        "test_parent_domain.ParentDomainTrafficTest.test_huge_page_traffic"),
 }
 
-LEAST_PASSES = 58
+LEAST_PASSES = 71
 
 
 def matches(table, name):

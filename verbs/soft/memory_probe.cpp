@@ -165,4 +165,10 @@ bool may_touch(MutableBytes memory, Touch touch) {
   return !can_populate() || populate(pages, touch) == 0;
 }
 
+bool make_present(MutableBytes memory, Touch touch) {
+  if (memory.empty() || !can_populate()) return true;
+  const auto begin = reinterpret_cast<std::uintptr_t>(memory.data());
+  return populate(AddressRange{begin, begin + memory.size()}.whole_pages(), touch) == 0;
+}
+
 }  // namespace iwarp::verbs::soft

@@ -21,4 +21,7 @@ Touch touch_of(Access access);
 /// the mapping allows the access are found only at the end of a mapping.
 [[nodiscard]] bool may_touch(MutableBytes memory, Touch touch);
 
+/// Makes all of `memory` present; false if it is not there to be touched.
+bool make_present(MutableBytes memory, Touch touch);
+
 }  // namespace iwarp::verbs::soft

@@ -98,7 +98,7 @@ Outcome<ddp::TaggedBuffer> buffer_of(MutableBytes memory, ddp::ProtectionDomainI
     return fail(std::errc::bad_address, "memory region: no memory at address 0");
   }
   const Touch touch = touch_of(access);
-  if (!may_touch(memory, touch)) {
+  if (!has(access, Access::kOnDemand) && !may_touch(memory, touch)) {
     return fail(std::errc::bad_address,
                 touch == Touch::kWrite ? "memory region: the process may not write to all of it"
                                        : "memory region: the process may not read all of it");
@@ -135,6 +135,29 @@ Outcome<std::shared_ptr<provider::Mr>> register_memory(
   if (!stag) return fail(std::errc::not_enough_memory, "memory region: no STag is free");
   return std::shared_ptr<provider::Mr>(
       tcp_offload::make_shared_here<SoftMr>(registry, pd, *stag, *buffer));
+}
+
+Outcome<void> prefetch(const ddp::StagTable& table, const ddp::Accessor& by,
+                       std::span<const Sge> parts, Touch touch) {
+  const ddp::Rights wanted = touch == Touch::kWrite ? ddp::Rights::kLocalWrite : ddp::Rights::kNone;
+  for (const Sge& part : parts) {
+    const TaggedOffset at{reinterpret_cast<std::uintptr_t>(part.address)};
+    const auto pin = table.pin(part.lkey, by, wanted, at, part.length);
+    if (!pin) {
+      const bool unknown = pin.error() == ddp::Error::kInvalidStag;
+      const bool outside = pin.error() == ddp::Error::kBoundsViolation ||
+                           pin.error() == ddp::Error::kTaggedOffsetWrap;
+      return fail(
+          unknown   ? std::errc::no_such_file_or_directory
+          : outside ? std::errc::bad_address
+                    : std::errc::operation_not_permitted,
+          "memory region: what is to be fetched is not all in one of this PD that allows it");
+    }
+    if (!make_present({pin->memory(), part.length}, touch)) {
+      return fail(std::errc::bad_address, "memory region: what is to be fetched is not there");
+    }
+  }
+  return {};
 }
 
 Outcome<void> SoftMr::reregister(const std::shared_ptr<SoftPd>& pd, MutableBytes memory,

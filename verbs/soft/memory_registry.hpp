@@ -12,6 +12,7 @@
 #include "iwarp/ddp/stag_table.hpp"
 #include "iwarp/verbs/provider.hpp"
 #include "soft/inherited.hpp"
+#include "soft/memory_probe.hpp"
 
 namespace iwarp::verbs::soft {
 
@@ -177,6 +178,10 @@ ddp::Rights rights_of(Access access);
 /// The buffer of `memory`; an Error if the flags or the address make none. Errors: EINVAL, EFAULT.
 Outcome<ddp::TaggedBuffer> buffer_of(MutableBytes memory, ddp::ProtectionDomainId pd,
                                      Access access);
+
+/// Makes parts of registered memory present. Errors: those of provider::Provider::prefetch().
+Outcome<void> prefetch(const ddp::StagTable& table, const ddp::Accessor& by,
+                       std::span<const Sge> parts, Touch touch);
 
 /// Checks the access flags and registers `memory`, with Tagged Offsets from `base` on if that is
 /// given. Errors: EINVAL, EFAULT, ENOMEM.

@@ -126,6 +126,15 @@ class SoftProvider final : public provider::Provider {
     return own->reregister(own_pd, memory, access, base);
   }
 
+  Outcome<void> prefetch(const std::shared_ptr<provider::Pd>& pd, std::span<const Sge> parts,
+                         bool to_write) override {
+    if (origin_.refuses()) return refused();
+    const auto own = std::dynamic_pointer_cast<SoftPd>(pd);
+    if (!own) return fail(std::errc::invalid_argument, "memory region: a foreign PD");
+    return soft::prefetch(runtime_->registry()->table(), own->id(), parts,
+                          to_write ? Touch::kWrite : Touch::kRead);
+  }
+
   Outcome<std::shared_ptr<provider::Mw>> alloc_window(const std::shared_ptr<provider::Pd>& pd,
                                                       WindowType type) override {
     if (origin_.refuses()) return refused();

@@ -48,6 +48,7 @@ void fill_operations(verbs_context& verbs) {
   verbs.create_qp_ex = &create_qp_ex;
   verbs.create_srq_ex = &create_srq_ex;
   verbs.get_srq_num = &srq_number;
+  verbs.advise_mr = &advise_mr;
   verbs.alloc_td = &alloc_td;
   verbs.dealloc_td = &dealloc_td;
   verbs.alloc_parent_domain = &alloc_parent_domain;

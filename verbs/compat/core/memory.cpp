@@ -1,6 +1,10 @@
 #include "core/memory.hpp"
 
+#include <algorithm>
+#include <bit>
+
 #include "core/errors.hpp"
+#include "core/post.hpp"
 #include "exports.hpp"
 
 namespace iwarp::compat {
@@ -10,6 +14,15 @@ using verbs::Access;
 
 MutableBytes bytes_at(void* address, std::size_t length) {
   return {static_cast<std::byte*>(address), length};
+}
+
+// What IBV_ACCESS_ON_DEMAND with address 0 and SIZE_MAX octets means: all that this process has or
+// will have. Address 0 is nobody's; where addresses end, so far as nobody asks for higher ones,
+// those of a stack tell.
+MutableBytes address_space() {
+  const int here = 0;
+  return bytes_at(reinterpret_cast<void*>(1),
+                  std::bit_ceil(reinterpret_cast<std::uintptr_t>(&here)) - 1U);
 }
 
 // A region of which remote writing is asked is written to here as well: the verbs demand both
@@ -25,7 +38,9 @@ ibv_mr* register_region(ibv_pd* pd, void* address, std::size_t length, std::uint
   auto& provider = *context_of(pd->context).provider;
   const bool usual =
       iova == reinterpret_cast<std::uintptr_t>(address) || has(*access, Access::kZeroBased);
-  const MutableBytes memory = bytes_at(address, length);
+  const bool everything =
+      has(*access, Access::kOnDemand) && address == nullptr && iova == 0 && length == SIZE_MAX;
+  const MutableBytes memory = everything ? address_space() : bytes_at(address, length);
   auto made = usual ? provider.register_memory(core, memory, *access)
                     : provider.register_memory_at(core, memory, iova, *access);
   if (!made) return fail_null(errno_of(made.error().code));
@@ -71,11 +86,10 @@ int reregister(Mr& mr, int what, ibv_pd* pd, void* address, std::size_t length, 
 
 }  // namespace
 
-// Relaxed ordering and the like are hints (IBV_ACCESS_OPTIONAL_RANGE); huge pages and paging on
-// demand change nothing where the memory is not pinned.
+// Relaxed ordering and the like are hints (IBV_ACCESS_OPTIONAL_RANGE); huge pages change nothing
+// where the memory is not pinned.
 std::optional<Access> access_of(unsigned flags) {
-  flags &= ~(static_cast<unsigned>(IBV_ACCESS_OPTIONAL_RANGE) | IBV_ACCESS_HUGETLB |
-             IBV_ACCESS_ON_DEMAND);
+  flags &= ~(static_cast<unsigned>(IBV_ACCESS_OPTIONAL_RANGE) | IBV_ACCESS_HUGETLB);
   struct Pair {
     unsigned flag;
     Access access;
@@ -85,7 +99,8 @@ std::optional<Access> access_of(unsigned flags) {
                              {IBV_ACCESS_REMOTE_READ, Access::kRemoteRead},
                              {IBV_ACCESS_REMOTE_ATOMIC, Access::kRemoteAtomic},
                              {IBV_ACCESS_MW_BIND, Access::kWindowBind},
-                             {IBV_ACCESS_ZERO_BASED, Access::kZeroBased}};
+                             {IBV_ACCESS_ZERO_BASED, Access::kZeroBased},
+                             {IBV_ACCESS_ON_DEMAND, Access::kOnDemand}};
   Access access = Access::kNone;
   for (const Pair& pair : kPairs) {
     if ((flags & pair.flag) == 0) continue;
@@ -94,6 +109,26 @@ std::optional<Access> access_of(unsigned flags) {
   }
   if (flags != 0) return std::nullopt;
   return access;
+}
+
+int advise_mr(ibv_pd* pd, ibv_advise_mr_advice advice, std::uint32_t flags, ibv_sge* parts,
+              std::uint32_t count) {
+  if (refused(pd->context)) return ENODEV;
+  if ((flags & ~std::uint32_t{IBV_ADVISE_MR_FLAG_FLUSH}) != 0 || count == 0) return EINVAL;
+  switch (advice) {
+    case IBV_ADVISE_MR_ADVICE_PREFETCH:
+    case IBV_ADVISE_MR_ADVICE_PREFETCH_WRITE: break;
+    case IBV_ADVISE_MR_ADVICE_PREFETCH_NO_FAULT: return 0;  // what is there is there for us as well
+    default: return ENOTSUP;
+  }
+  return guarded_errno([&] {
+    std::vector<verbs::Sge> list(count);
+    std::transform(parts, parts + count, list.begin(), sge_of);
+    const auto done = context_of(pd->context)
+                          .provider->prefetch(pd_of(pd).core, list,
+                                              advice == IBV_ADVISE_MR_ADVICE_PREFETCH_WRITE);
+    return done ? 0 : errno_of(done.error().code);
+  });
 }
 
 ibv_mw* alloc_mw(ibv_pd* pd, ibv_mw_type type) {

@@ -43,6 +43,8 @@ inline Pd& pd_of(ibv_pd* shown) { return *reinterpret_cast<Pd*>(shown); }
 /// known.
 std::optional<verbs::Access> access_of(unsigned flags);
 
+int advise_mr(ibv_pd* pd, ibv_advise_mr_advice advice, std::uint32_t flags, ibv_sge* parts,
+              std::uint32_t count);
 ibv_mw* alloc_mw(ibv_pd* pd, ibv_mw_type type);
 int dealloc_mw(ibv_mw* mw);
 

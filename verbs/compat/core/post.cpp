@@ -57,11 +57,11 @@ verbs::Sge sge_of(const ibv_sge& from) {
   return {pointer(from.addr), from.length, Stag{from.lkey}};
 }
 
-// A window has no local side: IBV_ACCESS_LOCAL_WRITE, which programs add as they do for regions,
-// says nothing of it.
+// A window has no local side and no memory of its own: flags about these, which programs add as
+// they do for regions, say nothing of it.
 int fill_bind(const ibv_mw_bind_info& from, std::uint32_t window, verbs::BindWr& to) {
-  const auto access =
-      access_of(from.mw_access_flags & ~static_cast<unsigned>(IBV_ACCESS_LOCAL_WRITE));
+  constexpr unsigned kOfRegions = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_ON_DEMAND;
+  const auto access = access_of(from.mw_access_flags & ~kOfRegions);
   if (!access) return EINVAL;
   to.window = Stag{window};
   to.region = from.mr == nullptr ? Stag{} : Stag{from.mr->lkey};

@@ -131,6 +131,10 @@ int query_device_ex(ibv_context* context, const ibv_query_device_ex_input* input
   return guarded_errno([&] {
     ibv_device_attr_ex all{};
     fill_device(context, all.orig_attr);
+    all.odp_caps.general_caps = IBV_ODP_SUPPORT | IBV_ODP_SUPPORT_IMPLICIT;
+    all.odp_caps.per_transport_caps.rc_odp_caps = IBV_ODP_SUPPORT_SEND | IBV_ODP_SUPPORT_RECV |
+                                                  IBV_ODP_SUPPORT_WRITE | IBV_ODP_SUPPORT_READ |
+                                                  IBV_ODP_SUPPORT_ATOMIC | IBV_ODP_SUPPORT_SRQ_RECV;
     all.phys_port_cnt_ex = kPort;
     all.device_cap_flags_ex = all.orig_attr.device_cap_flags;
     std::memcpy(attributes, &all, std::min(size, sizeof all));

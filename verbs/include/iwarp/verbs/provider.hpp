@@ -283,6 +283,13 @@ class IWARP_API Provider {
                                           std::optional<std::uint64_t> /*base*/ = {}) {
     return fail(std::errc::not_supported, "memory region: this device cannot register anew");
   }
+  /// Makes parts of registered memory present, to be read, or to be written too. A hint; errors:
+  /// ENOENT for an lkey that names nothing, EPERM for one of another PD or without local write,
+  /// EFAULT for what is not in its region or not there.
+  virtual Outcome<void> prefetch(const std::shared_ptr<Pd>& /*pd*/, std::span<const Sge> /*parts*/,
+                                 bool /*to_write*/) {
+    return fail(std::errc::not_supported, "memory region: this device does not fetch memory");
+  }
   /// As ProtectionDomain::alloc_window().
   virtual Outcome<std::shared_ptr<Mw>> alloc_window(const std::shared_ptr<Pd>& /*pd*/,
                                                     WindowType /*type*/) {
