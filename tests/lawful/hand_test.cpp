@@ -10,11 +10,11 @@ namespace {
 using compat_test::connect_by_hand;
 using compat_test::Host;
 
-struct HandEnd {
-  explicit HandEnd(const Host& host) : qp(host.make_qp()) {}
-  HandEnd(const HandEnd&) = delete;
-  HandEnd& operator=(const HandEnd&) = delete;
-  ~HandEnd() { EXPECT_EQ(ibv_destroy_qp(qp), 0); }
+struct LoneEnd {
+  explicit LoneEnd(const Host& host) : qp(host.make_qp()) {}
+  LoneEnd(const LoneEnd&) = delete;
+  LoneEnd& operator=(const LoneEnd&) = delete;
+  ~LoneEnd() { EXPECT_EQ(ibv_destroy_qp(qp), 0); }
   [[nodiscard]] int post_receive() const {
     ibv_recv_wr request{}, *bad = nullptr;
     return ibv_post_recv(qp, &request, &bad);
@@ -30,11 +30,11 @@ struct HandEnd {
 TEST(ByHand, LatePeerIsWaitedFor) {
   const Host host;
   // The ends with the lesser numbers come first here, and last there.
-  const HandEnd early_lesser(host), late_greater(host);
-  const HandEnd late_lesser(host), early_greater(host);
-  const HandEnd alone(host);
+  const LoneEnd early_lesser(host), late_greater(host);
+  const LoneEnd late_lesser(host), early_greater(host);
+  const LoneEnd alone(host);
   constexpr std::uint32_t kNobodys = 300U << 14U;
-  for (const HandEnd* end : {&early_lesser, &early_greater, &alone}) {
+  for (const LoneEnd* end : {&early_lesser, &early_greater, &alone}) {
     ASSERT_EQ(end->post_receive(), 0);
   }
   connect_by_hand(early_lesser.qp, late_greater.qp);
@@ -52,7 +52,7 @@ TEST(ByHand, LatePeerIsWaitedFor) {
 
 TEST(ByHand, SenderGivesUpAPeerThatDoesNotCome) {
   const Host host;
-  const HandEnd sender(host), other(host);
+  const LoneEnd sender(host), other(host);
   constexpr std::uint32_t kNobodys = 301U << 14U;
   ASSERT_EQ(sender.post_receive(), 0);
   ASSERT_EQ(other.post_receive(), 0);
