@@ -1,6 +1,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <random>
+
 #include "lawful/connection.hpp"
 
 // rdma_bind_addr(3), rdma_resolve_addr(3), rdma_set_option(3): which address, port and device an id
@@ -42,8 +44,9 @@ TEST(Bound, ByItsResolutionAnIdHasAPort) {
   EXPECT_NE(rdma_get_src_port(id.get()), 0);
 }
 
-int bind_both(const Id& first, const char* at, const Id& second, const char* beside) {
-  SocketAddress one = address(at);
+int bind_both(const Id& first, const char* at, const Id& second, const char* beside,
+              std::uint16_t port = 0) {
+  SocketAddress one = address(at, port);
   must(rdma_bind_addr(first.get(), one.plain()), at);
   SocketAddress two = address(beside, ntohs(rdma_get_src_port(first.get())));
   return rdma_bind_addr(second.get(), two.plain()) == 0 ? 0 : errno;
@@ -113,12 +116,30 @@ TEST(Port, IsThatOfTheConnection) {
   EXPECT_EQ(rdma_get_dst_port(both.server->get()), chosen);
 }
 
+// A port that no socket of either family has. It lies outside the range from which the system takes
+// ports (32768 to 60999), as one that it gives to a socket of IPv6 may be another program's in
+// IPv4.
+std::uint16_t free_in_both_families() {
+  std::random_device seed;
+  for (int tries = 0; tries < 1000; ++tries) {
+    const auto port = std::uniform_int_distribution<std::uint16_t>(20000, 31999)(seed);
+    SocketAddress any = address("::", port);
+    const int socket = ::socket(AF_INET6, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    const int no = 0;
+    ::setsockopt(socket, IPPROTO_IPV6, IPV6_V6ONLY, &no, sizeof no);
+    const bool free = ::bind(socket, any.plain(), sizeof(sockaddr_in6)) == 0;
+    ::close(socket);
+    if (free) return port;
+  }
+  throw std::runtime_error("no port is free");
+}
+
 // cma_check_port(): ids of two families share a port when both are of their family only, as those
 // of IPv4 are by themselves.
 TEST(OwnFamilyOnly, LeavesThePortOfTheOtherFamily) {
   const Id six, four;
   set_option(six, RDMA_OPTION_ID_AFONLY, 1);
-  ASSERT_EQ(bind_both(six, "::", four, "0.0.0.0"), 0);
+  ASSERT_EQ(bind_both(six, "::", four, "0.0.0.0", free_in_both_families()), 0);
   EXPECT_EQ(rdma_listen(six.get(), 4), 0) << std::strerror(errno);
   EXPECT_EQ(rdma_listen(four.get(), 4), 0) << std::strerror(errno);
 }

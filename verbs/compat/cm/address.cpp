@@ -1,6 +1,7 @@
 #include "cm/address.hpp"
 
 #include <netinet/in.h>
+#include <rdma/rdma_cma.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -94,6 +95,10 @@ struct Reserved {
 };
 
 }  // namespace
+
+bool is_for_datagrams(int port_space) {
+  return port_space == RDMA_PS_UDP || port_space == RDMA_PS_IPOIB;
+}
 
 // Connections that were accepted at the port keep it from a socket that does not reuse addresses;
 // perftest listens anew while it has one. Behind the binding the port is not to be reused, so that

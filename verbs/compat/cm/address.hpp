@@ -17,6 +17,10 @@ socklen_t size_of(const sockaddr* address);
 /// The local address from which the system would send to `to`. 0, or an errno.
 int source_for(const Endpoint& to, boost::asio::ip::address& source);
 
+/// Whether ids of this port space are for datagrams. iWARP has none: such an id exists, finds its
+/// device, and gets neither a queue pair nor a peer.
+bool is_for_datagrams(int port_space);
+
 /// How a port is kept.
 struct ReservationTerms {
   bool shared = false;          ///< Another that says so, too, may have the port (SO_REUSEADDR).

@@ -26,9 +26,17 @@ Owned make_info(const rdma_addrinfo* hints) {
   Owned info(static_cast<rdma_addrinfo*>(std::calloc(1, sizeof(rdma_addrinfo))),
              &::rdma_freeaddrinfo);
   if (info == nullptr) throw std::bad_alloc();
-  info->ai_qp_type = hints != nullptr && hints->ai_qp_type != 0 ? hints->ai_qp_type : IBV_QPT_RC;
-  info->ai_port_space =
-      hints != nullptr && hints->ai_port_space != 0 ? hints->ai_port_space : RDMA_PS_TCP;
+  // What the hints leave open follows from what they say.
+  if (hints != nullptr) {
+    info->ai_qp_type = hints->ai_qp_type;
+    info->ai_port_space = hints->ai_port_space;
+  }
+  if (info->ai_qp_type == 0) {
+    info->ai_qp_type = is_for_datagrams(info->ai_port_space) ? IBV_QPT_UD : IBV_QPT_RC;
+  }
+  if (info->ai_port_space == 0) {
+    info->ai_port_space = info->ai_qp_type == IBV_QPT_UD ? RDMA_PS_UDP : RDMA_PS_TCP;
+  }
   return info;
 }
 

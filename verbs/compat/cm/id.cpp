@@ -26,7 +26,7 @@ Id::Id(rdma_event_channel* channel, void* context, rdma_port_space space) {
   events_ = queue_of(channel_of(shown.channel));
   shown.context = context;
   shown.ps = space;
-  shown.qp_type = IBV_QPT_RC;
+  shown.qp_type = is_for_datagrams(space) ? IBV_QPT_UD : IBV_QPT_RC;
 }
 
 Id::Id(const Id& listening, std::unique_ptr<verbs::provider::IncomingConnection> from)
@@ -106,9 +106,10 @@ using namespace iwarp::compat;
 
 int rdma_create_id(rdma_event_channel* channel, rdma_cm_id** id, void* context,
                    rdma_port_space space) {
-  // The others are for datagrams, which iWARP has not.
   if (channel != nullptr && channel_of(channel).origin.refuses()) return fail_minus(ENODEV);
-  if (space != RDMA_PS_TCP && space != RDMA_PS_IB) return fail_minus(EPROTONOSUPPORT);
+  if (space != RDMA_PS_TCP && space != RDMA_PS_IB && !is_for_datagrams(space)) {
+    return fail_minus(EINVAL);
+  }
   return guarded(
       [&] {
         *id = &(new Id(channel, context, space))->shown;

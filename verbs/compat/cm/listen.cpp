@@ -9,6 +9,7 @@ namespace iwarp::compat {
 
 // A program that has not bound gets a port of the system's choice, as with sockets.
 int listen(Id& id, int backlog) {
+  if (is_for_datagrams(id.shown.ps)) return EOPNOTSUPP;
   if (id.listener != nullptr) return EINVAL;
   auto at = endpoint_of(&id.shown.route.addr.src_addr);
   if (!at) at = Endpoint(boost::asio::ip::tcp::v4(), 0);
