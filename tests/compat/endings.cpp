@@ -3,8 +3,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cstdio>
 #include <string_view>
+#include <thread>
 
 #include "compat/pair.hpp"
 #include "support/forked_child.hpp"
@@ -60,6 +62,40 @@ int leaves_sends_behind() {
   return got.error == 0 && got.octets >= count * kSize && status == 0 ? 0 : 9;
 }
 
+// Threads that wait and poll while the first one has left: libiscsi frees what its own works with,
+// and lets it wait.
+int tells_no_thread_of_its_end() {
+  open_pair = new Pair;
+  const End& client = open_pair->client;
+  if (open_pair->client.post_receive(1) != 0) return 3;
+  rdma_event_channel* const events = rdma_create_event_channel();
+  must(rdma_migrate_id(client.id, events), "rdma_migrate_id");
+  must(ibv_req_notify_cq(open_pair->server.id->recv_cq, 0), "ibv_req_notify_cq");
+  std::atomic<int> ready{0};
+  const auto apart = [&ready](auto wait) {
+    std::thread([&ready, wait] {
+      ++ready;
+      ::_exit(wait());
+    }).detach();
+  };
+  apart([events] {
+    rdma_cm_event* event = nullptr;
+    return rdma_get_cm_event(events, &event) + 10;
+  });
+  apart([channel = open_pair->server.id->recv_cq_channel] {
+    ibv_cq* queue = nullptr;
+    void* context = nullptr;
+    return ibv_get_cq_event(channel, &queue, &context) + 20;
+  });
+  apart([queue = client.id->recv_cq] {
+    ibv_wc done{};
+    while (ibv_poll_cq(queue, 1, &done) == 0) std::this_thread::yield();
+    return 30;
+  });
+  while (ready != 3) std::this_thread::yield();
+  return 0;
+}
+
 // As daemon(3) does it: the parent has left, and the child lives on with what it has inherited.
 int becomes_a_daemon_after_listening() {
   Pipe ports, lives, answers, errors;
@@ -103,6 +139,7 @@ int main(int, char** arguments) {
   ::alarm(30);
   const std::string_view ending = arguments[1];
   if (ending == "leaves_sends_behind") return leaves_sends_behind();
+  if (ending == "tells_no_thread_of_its_end") return tells_no_thread_of_its_end();
   if (ending == "becomes_a_daemon_after_listening") return becomes_a_daemon_after_listening();
   open_pair = new Pair;
   send_one();

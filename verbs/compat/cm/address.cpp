@@ -57,17 +57,26 @@ void set_reuse(int socket, bool reuse) {
   ::setsockopt(socket, SOL_SOCKET, SO_REUSEADDR, &value, sizeof value);
 }
 
+// The kernel's rdma_bind_addr() looks for the interface of an address, but not of a loopback one:
+// on a host whose lo has none libfabric still finds its devices by an id that is bound there.
+void take_loopback_without_interface(int socket, const Endpoint& at) {
+  if (!at.address().is_loopback()) return;
+  const int one = 1;
+  if (at.address().is_v4()) {
+    ::setsockopt(socket, IPPROTO_IP, IP_FREEBIND, &one, sizeof one);
+  } else {
+    ::setsockopt(socket, IPPROTO_IPV6, IPV6_FREEBIND, &one, sizeof one);
+  }
+}
+
 int bind_socket(int socket, Endpoint& at, bool reuse) {
   set_reuse(socket, reuse);
+  take_loopback_without_interface(socket, at);
   auto size = static_cast<socklen_t>(at.capacity());
   const bool bound = ::bind(socket, at.data(), static_cast<socklen_t>(at.size())) == 0 &&
                      ::getsockname(socket, at.data(), &size) == 0;
   return bound ? 0 : errno;
 }
-
-}  // namespace
-
-namespace {
 
 // The ports that this process keeps.
 struct Reserved {

@@ -5,6 +5,7 @@
 
 #include "core/completion.hpp"
 #include "core/errors.hpp"
+#include "core/process_end.hpp"
 #include "iwarp/tcp_offload/no_cancel.hpp"
 
 namespace iwarp::compat {
@@ -59,7 +60,7 @@ int poll_cq(ibv_cq* cq, int count, ibv_wc* into) {
     for (std::size_t i = 0; i < got; ++i) fill(into[total++], batch[i]);
     if (got < most) break;
   }
-  return total;
+  return process_is_ending() ? 0 : total;
 }
 
 int req_notify_cq(ibv_cq* cq, int solicited_only) {

@@ -3,6 +3,7 @@
 #include "core/cq.hpp"
 #include "core/errors.hpp"
 #include "core/memory.hpp"
+#include "core/process_end.hpp"
 
 namespace iwarp::compat {
 namespace {
@@ -13,7 +14,7 @@ void end_poll(ibv_cq_ex* shown) {
 }
 
 bool take_next(Cq& cq) {
-  if (cq.core->poll({&cq.current, 1}) == 0) return false;
+  if (cq.core->poll({&cq.current, 1}) == 0 || process_is_ending()) return false;
   cq.shown.extended.wr_id = cq.current.wr_id;
   cq.shown.extended.status = status_of(cq.current.status);
   return true;

@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <system_error>
 
+#include "core/process_end.hpp"
 #include "interruption.hpp"
 
 namespace iwarp::compat {
@@ -35,7 +36,12 @@ int await_readable(int fd) {
   if (flags < 0) return errno;
   pollfd ready{fd, POLLIN, 0};
   for (;;) {
-    const int found = ::poll(&ready, 1, (flags & O_NONBLOCK) != 0 ? 0 : -1);
+    const bool waits = (flags & O_NONBLOCK) == 0;
+    const int found = ::poll(&ready, 1, waits ? -1 : 0);
+    if (process_is_ending()) {
+      if (!waits) return EAGAIN;
+      wait_for_process_end();
+    }
     if (found >= 0) return found == 0 ? EAGAIN : 0;
     if (errno != EINTR) return errno;
     if (!goes_on_after_signal()) return EINTR;

@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "core/async.hpp"
+#include "core/process_end.hpp"
 #include "iwarp/tcp_offload/process.hpp"
 #include "iwarp/verbs/log.hpp"
 
@@ -28,7 +29,10 @@ Current& current() { return tcp_offload::of_this_process<Current>(); }
 // having destroyed anything counts on what has completed all the same; the threads that would see
 // to that go with the process.
 __attribute__((destructor)) void finish_connections() {
-  if (auto* const provider = current().in_use.load()) provider->finish();
+  auto* const provider = current().in_use.load();
+  if (provider == nullptr) return;
+  begin_process_end();
+  provider->finish();
 }
 
 }  // namespace
