@@ -4,42 +4,12 @@
 file `source` is there. Every program is the one of its Debian package, unmodified.
 """
 
-import dataclasses
 import os
-import re
 
+import applications
+from case import Case, IB, LOOPBACK
 from checks import Never, Rows, SameFile, Shows
 from rdma_core import KnownOutcomes
-
-# Which name a program gets for the devices: what they are, or what it wants to see.
-IWARP, IB = "iwarp", "ib"
-
-
-@dataclasses.dataclass(frozen=True)
-class Case:
-    client: str                # a command line
-    server: str = ""           # the other end; nothing: the client is a single program
-    checks: tuple = ()
-    figure: str = ""           # catches a number of the client's output
-    unit: str = ""
-    device_as: str = IWARP
-    stats: bool = False        # run with --stats
-    clients: int = 1           # so many at once
-    spaced: str = ""           # the next client starts when the one before has printed this pattern
-    stopped: bool = False      # the server serves for ever, and is ended by a signal
-    seconds: float = 60        # the longest that it may take
-    short: bool = False        # part of the short form
-    asan: bool = False         # run with sanitized libraries too
-    place: str = ""            # the only place where it is run
-
-    label: str = ""            # the command line as the table shows it
-
-    @property
-    def name(self):
-        """What tells it from the others: the command line without where the server is."""
-        shown = self.label or re.sub(r"(?: -\w+)? \{host\}\S*| -\w+ \{port\}", "", self.client).strip()
-        return (shown + (" as ib" if self.device_as == IB else "")
-                + (" with --stats" if self.stats else ""))
 
 
 def single(command, *checks, **more):
@@ -147,7 +117,7 @@ def rdma_core(**more):
     suite = os.path.join(os.path.dirname(os.path.abspath(__file__)), "rdma_core_suite.py")
     return Case(f"/usr/bin/python3 '{suite}' {{dir}}", checks=(KnownOutcomes(),),
                 figure=r"^(\d+) passed, of \d+", unit="passed", label="rdma-core's own tests",
-                place="loopback", **more)
+                places=(LOOPBACK,), **more)
 
 
 CASES = (
@@ -236,4 +206,6 @@ CASES = (
       for verb in ("write", "read", "send")
       for kind, options in (("bw", ""), ("bw", "-q 16"), ("lat", ""))),
     perftest("ib_atomic_bw", connect="-x 0", device_as=IB),
+
+    *applications.CASES,
 )

@@ -90,11 +90,12 @@ class SameFile:
         return None if same else f"{self.other} differs from {self.one}"
 
 
-def problem(outcome, checks):
-    """The first thing that is wrong, or None."""
+def problem(outcome, checks, wanted=0):
+    """The first thing that is wrong, or None. `wanted`: the status with which clients should end."""
     for status in outcome.client_statuses:
-        if status != 0:
-            return f"the client ended with status {status}"
+        if status != wanted:
+            return (f"the client ended with status {status}"
+                    + (f", not {wanted}" if wanted else ""))
     if outcome.server_status not in (None, 0):
         return f"the server ended with status {outcome.server_status}"
     for end in ("client", "server"):

@@ -97,24 +97,49 @@ class Exchange:
         self.launcher = list(launcher)
         self.deadline = time.monotonic() + case.seconds * patience
         self.patience = patience
-        self.port = free_port()
+        self.port = case.port or free_port()
         self.clients, self.server = [], None
 
-    def start(self, name, end, line):
-        words = [word.format(host=self.place.host, port=self.port, dir=self.directory)
-                 for word in shlex.split(line)]
-        command = [*self.place.prefix(end), self.place.iwarp, "run", "--device-as",
-                   self.case.device_as, *(["--stats"] if self.case.stats else []), "--",
-                   *self.launcher, *words]
+    def words(self, line):
+        """A command line with what its names stand for."""
+        beside = self.place.beside()
+        values = {**os.environ, "host": self.place.host, "clients_host": self.place.clients_host,
+                  "port": self.port, "dir": self.directory, "beside": shlex.join(beside)}
+        words = []
+        for word in shlex.split(line):
+            words += beside if word == "{beside}" else [word.format(**values)]
+        return words
+
+    def options(self):
+        """Of `iwarp run`."""
+        flags = (("--stats", self.case.stats), ("--timewait-exit", self.case.timewait_exit))
+        return ["--device-as", self.case.device_as, *(flag for flag, wanted in flags if wanted)]
+
+    def environment(self):
         environment = {name: value for name, value in os.environ.items()
                        if not name.startswith(("IWARP_", "LD_"))}
-        environment["HOME"] = self.directory
-        return End(name, command, self.directory, environment)
+        return {**environment, "HOME": self.directory}
+
+    def start(self, name, end, line):
+        command = [*self.place.prefix(end), self.place.iwarp, "run", *self.options(), "--",
+                   *self.launcher, *self.words(line)]
+        return End(name, command, self.directory, self.environment())
+
+    def prepare(self):
+        command = [*self.place.prefix("client"), *self.words(self.case.prepare)]
+        done = subprocess.run(command, cwd=self.directory, env=self.environment(), check=False,
+                              capture_output=True, text=True, timeout=START_SECONDS * self.patience)
+        if done.returncode != 0:
+            raise Failed(f"{self.case.prepare}: {(done.stderr or done.stdout).strip()}")
+
+    def is_ready(self):
+        ready = re.search(self.case.ready, self.server.said(), re.MULTILINE)
+        return ready and is_listening(self.server.process.pid, self.port)
 
     def start_server(self):
         self.server = self.start("server", "server", self.case.server)
         limit = time.monotonic() + START_SECONDS * self.patience
-        while not is_listening(self.server.process.pid, self.port):
+        while not self.is_ready():
             if self.server.status() is not None:
                 raise Failed(f"the server ended with status {self.server.status()} "
                              "before it listened")
@@ -154,7 +179,7 @@ class Exchange:
                 return None
             raise Failed(f"the server ended with status {self.server.status()}, "
                          "but should serve on")
-        failed = any(client.status() != 0 for client in self.clients)
+        failed = any(client.status() != self.case.status for client in self.clients)
         patience = 1 if failed else END_SECONDS * self.patience
         status = self.server.wait(time.monotonic() + patience)
         if status is None and not failed:
@@ -163,6 +188,8 @@ class Exchange:
 
     def outcome(self):
         status = 0
+        if self.case.prepare:
+            self.prepare()
         if self.case.server:
             self.start_server()
         self.run_clients()
@@ -177,7 +204,7 @@ class Exchange:
         figure = ""
         try:
             outcome = self.outcome()
-            problem = checks.problem(outcome, self.case.checks)
+            problem = checks.problem(outcome, self.case.checks, self.case.status)
             figure = checks.figure(outcome, self.case.figure, self.case.unit)
         except Failed as failure:
             problem = str(failure)

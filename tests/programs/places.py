@@ -1,4 +1,5 @@
-"""Where two programs meet: over loopback, as a user without rights, or in two network namespaces."""
+"""Where two programs meet: over loopback, as a user without rights, in two network namespaces, or on two
+hosts."""
 
 import contextlib
 import os
@@ -16,7 +17,7 @@ class Loopback:
     """As the user who started this, over 127.0.0.1."""
 
     name, title = "loopback", "over loopback"
-    host = "127.0.0.1"
+    host = clients_host = "127.0.0.1"
 
     def __init__(self, iwarp, scratch):
         self.iwarp = iwarp
@@ -31,6 +32,10 @@ class Loopback:
     def prefix(self, end):
         """What stands before the command of one end."""
         del end
+        return []
+
+    def beside(self):
+        """What a program at the client's end puts before a command to run it at the server's."""
         return []
 
     def directory(self, number):
@@ -73,8 +78,8 @@ class Namespaces(Loopback):
     Their loopback interfaces stay down, so the pair is the only way."""
 
     name, title = "namespaces", "between two network namespaces, MTU 1500"
-    host = "10.79.0.2"
-    hosts = {"client": "10.79.0.1", "server": host}
+    host, clients_host = "10.79.0.2", "10.79.0.1"
+    hosts = {"client": clients_host, "server": host}
 
     def __enter__(self):
         if os.geteuid() != 0:
@@ -112,5 +117,20 @@ class Namespaces(Loopback):
     def prefix(self, end):
         return ["ip", "netns", "exec", self.spaces[end]]
 
+    def beside(self):
+        return self.prefix("server")
 
-PLACES = (Loopback, Unprivileged, Namespaces)
+
+class Hosts(Namespaces):
+    """Two namespaces that are like hosts: what runs on one may talk to itself over loopback, so the
+    first device is not the one by which the other is reached."""
+
+    name, title = "hosts", "between two hosts: namespaces with a loopback interface each"
+
+    def _make(self):
+        super()._make()
+        for space in self.spaces.values():
+            self._ip("-n", space, "link", "set", "lo", "up")
+
+
+PLACES = (Loopback, Unprivileged, Namespaces, Hosts)

@@ -5,16 +5,20 @@ the seconds that it took. To pass, both ends must end with status 0 and print wh
 went well; programs that can verify their data do.
 
 usage: scripts/test-programs [options]
-  --short           a choice of them, over loopback and between two network namespaces
+  --short           a choice of them, over loopback and between network namespaces
   --only PATTERN    those whose line in the table matches this regular expression
-  --place NAME      only at loopback, user (unprivileged) or namespaces (two of them over a veth
-                    pair with MTU 1500); may be given several times. The last two need root.
+  --place NAME      only at loopback, user (unprivileged), namespaces (two of them over a veth
+                    pair with MTU 1500) or hosts (the same, with a loopback interface each); may
+                    be given several times. All but loopback need root.
   --asan            rping, perftest and fio with the libraries of the preset dev, which are built
                     with AddressSanitizer and UndefinedBehaviorSanitizer
   --iwarp PROGRAM   the iwarp program (build/release/cli/iwarp; with --asan build/dev/cli/iwarp)
   --keep-logs DIR   keep what the programs printed, a directory for each line
   --list            print the lines of the table and run nothing
   -h, --help        this text
+
+IWARP_MPICH=DIR names an MPICH that is made for libfabric, which Debian's is not; without it the
+lines of MPICH are left out.
 
 Exit status: 0 all passed, 1 not, 2 wrong usage."""
 
@@ -86,7 +90,7 @@ def chosen(arguments):
 
 
 def chosen_places(arguments):
-    names = arguments.place or (["loopback", "namespaces"] if arguments.short
+    names = arguments.place or (["loopback", "namespaces", "hosts"] if arguments.short
                                 else ["loopback"] if arguments.asan
                                 else [place.name for place in PLACES])
     return [place for place in PLACES if place.name in names]
@@ -108,6 +112,9 @@ class Table:
         print(f"  {name:{WIDTH}} {verdict}  {figure:>16} {seconds:7.1f} s", flush=True)
         if problem:
             print(f"      {problem}", flush=True)
+
+    def line_left_out(self, name, reason):
+        print(f"  {name:{WIDTH}} -     left out: {reason}", flush=True)
 
     def tail(self, end, lines):
         for line in lines:
@@ -142,12 +149,11 @@ class Run:
                 shutil.copy(os.path.join(directory, log), target)
 
     def one(self, place, number, case):
-        missing = [line.split()[0] for line in (case.client, case.server)
-                   if line and not shutil.which(line.split()[0])]
-        if missing:
-            reason = f"{missing[0]} is not there: scripts/install-deps installs it"
-            self.table.line(case.name, reason, "", 0)
-            return
+        if case.needs and not os.environ.get(case.needs):
+            return self.table.line_left_out(case.name, f"{case.needs} is not set")
+        if missing := case.missing():
+            reason = f"{missing} is not there: scripts/install-deps --programs installs it"
+            return self.table.line(case.name, reason, "", 0)
         directory = place.directory(number)
         if "source" in case.client:
             with open(os.path.join(directory, "source"), "wb") as source:
@@ -170,7 +176,7 @@ class Run:
 
     def at(self, place, lines):
         for number, case in enumerate(lines):
-            if case.place in ("", place.name):
+            if place.name in case.places:
                 self.one(place, number, case)
         if place.name == "loopback" and self.wants_ratio():
             self.ratio(place)
@@ -183,6 +189,8 @@ class Run:
         began = time.monotonic()
         lines = chosen(self.arguments)
         for kind in chosen_places(self.arguments):
+            if not any(kind.name in case.places for case in lines):
+                continue
             self.table.heading(kind.title)
             with tempfile.TemporaryDirectory(prefix="iwarp-programs-") as scratch:
                 os.chmod(scratch, 0o755)

@@ -42,9 +42,12 @@ elif behaviour == "serve-on":
             forever.accept()[0].close()
 elif behaviour == "serve-apart":
     serve_apart()
-elif behaviour in ("ask", "ask-and-wait", "ask-and-sleep"):
+elif behaviour == "say-and-serve":
+    print("come", flush=True)
+    serve()
+elif behaviour in ("ask", "ask-and-fail", "ask-and-wait", "ask-and-sleep"):
     ask()
-    time.sleep({"ask": 0, "ask-and-wait": 1, "ask-and-sleep": 600}[behaviour])
+    time.sleep({"ask-and-wait": 1, "ask-and-sleep": 600}.get(behaviour, 0))
 elif behaviour == "silent":
     socket.create_connection((host, port)).close()
 elif behaviour == "fork":

@@ -12,10 +12,11 @@ import unittest
 
 import checks
 import rdma_core
-from cases import CASES, Case, perftest
+from case import Case
+from cases import CASES, perftest
 from checks import Outcome, Rows, SameFile, Shows
 from exchange import Exchange
-from places import Loopback
+from places import Hosts, Loopback
 
 SERVER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "stand_in.py")
 
@@ -87,6 +88,30 @@ class ExchangeTest(unittest.TestCase):
 
     def test_a_clients_status_counts(self):
         self.assertEqual(self.run_("fail").problem, "the client ended with status 3")
+
+    def test_a_client_may_have_to_fail(self):
+        self.assertIsNone(self.run_("ask-and-fail", status=3).problem)
+        self.assertEqual(self.run_("ask", status=3).problem, "the client ended with status 0, not 3")
+
+    def test_a_preparation_runs_first_and_counts(self):
+        checks_ = (SameFile("made", "made"),)
+        self.assertIsNone(self.run_("ask", prepare="touch made", checks=checks_).problem)
+        self.assertIn("no-such-file", self.run_("silent", prepare="ls no-such-file").problem)
+
+    def test_a_server_is_asked_when_it_is_ready(self):
+        self.assertIsNone(self.run_("ask", "say-and-serve", ready="^come$").problem)
+        self.assertIn("does not listen", self.run_("ask", "serve-on", SHORT, ready="^come$").problem)
+
+    def test_a_word_stands_for_what_leads_to_the_other_end(self):
+        hosts = Hosts("", self.scratch)
+        hosts.spaces = {"client": "one", "server": "other"}
+        words = Exchange(Case("true"), hosts, "/here").words("run {beside} '{beside} it' {dir} {host}")
+        self.assertEqual(words, ["run", "ip", "netns", "exec", "other", "ip netns exec other it",
+                                 "/here", hosts.host])
+
+    def test_a_program_that_is_not_there_is_named(self):
+        self.assertIsNone(Case("true", "true", uses=("true",)).missing())
+        self.assertEqual(Case("true", uses=("no-such-program",)).missing(), "no-such-program")
 
     def test_a_servers_status_counts(self):
         self.assertEqual(self.run_("ask", "serve-and-fail").problem, "the server ended with status 3")
