@@ -2,6 +2,8 @@
 
 #include <poll.h>
 
+#include <array>
+#include <map>
 #include <optional>
 #include <utility>
 
@@ -55,6 +57,8 @@ struct Connection {
   Id listener{server_channel.get()};
   std::optional<Id> client{std::in_place, client_channel.get()};
   std::optional<Id> server;  ///< From request() on.
+  std::array<char, 64> memory{};
+  std::map<ibv_pd*, ibv_mr*> regions;  ///< Of that memory.
 
   Connection() {
     SocketAddress at = address(here());
@@ -67,9 +71,28 @@ struct Connection {
     client_channel.expect(RDMA_CM_EVENT_ROUTE_RESOLVED);
     make_qp(*client);
   }
+  Connection(const Connection&) = delete;
+  Connection& operator=(const Connection&) = delete;
+  ~Connection() {
+    for (const auto& [pd, region] : regions) ibv_dereg_mr(region);
+  }
   static void make_qp(const Id& id) {
     ibv_qp_init_attr attributes = compat_test::small_qp();
     must(rdma_create_qp(id.get(), nullptr, &attributes), "rdma_create_qp");
+  }
+  /// Posts a receive of some octets. 0, or an errno.
+  int post_receive(const rdma_cm_id* at, std::uint64_t wr_id) {
+    ibv_mr*& region = regions[at->pd];
+    if (region == nullptr) {
+      region = must(ibv_reg_mr(at->pd, memory.data(), memory.size(), IBV_ACCESS_LOCAL_WRITE),
+                    "ibv_reg_mr");
+    }
+    ibv_sge some{reinterpret_cast<std::uintptr_t>(memory.data()), 16, region->lkey};
+    ibv_recv_wr request{}, *bad = nullptr;
+    request.wr_id = wr_id;
+    request.sg_list = &some;
+    request.num_sge = 1;
+    return ibv_post_recv(at->qp, &request, &bad);
   }
   /// The client asks, the server has its request and a queue pair.
   void request() {
@@ -85,18 +108,13 @@ struct Connection {
   }
 };
 
-/// Posts a message of no octets, or a receive for one. 0, or an errno.
+/// Posts a message of no octets. 0, or an errno.
 inline int post_empty_send(ibv_qp* qp, std::uint64_t wr_id = 0) {
   ibv_send_wr request{}, *bad = nullptr;
   request.wr_id = wr_id;
   request.opcode = IBV_WR_SEND;
   request.send_flags = IBV_SEND_SIGNALED;
   return ibv_post_send(qp, &request, &bad);
-}
-inline int post_empty_receive(ibv_qp* qp, std::uint64_t wr_id = 0) {
-  ibv_recv_wr request{}, *bad = nullptr;
-  request.wr_id = wr_id;
-  return ibv_post_recv(qp, &request, &bad);
 }
 
 }  // namespace iwarp::lawful

@@ -23,7 +23,7 @@ class Datagrams : public testing::TestWithParam<rdma_port_space> {
 TEST_P(Datagrams, IdFindsItsDeviceAndGetsNoQueuePair) {
   rdma_cm_id* const id = id_->get();
   EXPECT_EQ(id->qp_type, IBV_QPT_UD);
-  SocketAddress there = address("127.0.0.1", 7471);
+  SocketAddress there = address(here(), 7471);
   ASSERT_EQ(rdma_resolve_addr(id, nullptr, there.plain(), 2000), 0);
   ASSERT_EQ(rdma_resolve_route(id, 2000), 0);
   ASSERT_NE(id->verbs, nullptr);

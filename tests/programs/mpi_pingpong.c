@@ -39,7 +39,9 @@ int main(int argc, char** argv) {
       receive(message, size, round, 1 - rank, 1 - rank);
       if (rank == 1) send(message, size, round, 1, 0);
     }
-    if (rank == 0) printf("%d octets, %d times: %.1f us\n", size, kRounds, (MPI_Wtime() - begin) / kRounds * 1e6);
+    if (rank == 0)
+      printf("%d octets, %d times: %.1f us\n", size, kRounds,
+             (MPI_Wtime() - begin) / kRounds * 1e6);
   }
   free(message);
   MPI_Finalize();

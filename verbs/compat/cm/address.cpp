@@ -78,6 +78,11 @@ int bind_socket(int socket, Endpoint& at, bool reuse) {
   return bound ? 0 : errno;
 }
 
+bool is_wildcard(const Endpoint& at) { return at.address().is_unspecified(); }
+
+// As the kernel's cma_any_addr().
+bool is_any(const Endpoint& at) { return is_wildcard(at) || at.address().is_loopback(); }
+
 // The ports that this process keeps.
 struct Reserved {
   std::mutex mutex;
@@ -94,14 +99,29 @@ struct Reserved {
     if (found != at.end()) at.erase(found);
   }
   bool overlaps(const Endpoint& endpoint) {
-    const auto any = [](const Endpoint& each) { return each.address().is_unspecified(); };
-    const std::lock_guard lock(mutex);
-    return std::any_of(at.begin(), at.end(), [&](const Endpoint& each) {
+    return holds([&](const Endpoint& each) {
       return each.port() == endpoint.port() &&
-             (any(each) || any(endpoint) || each.address() == endpoint.address());
+             (is_wildcard(each) || is_wildcard(endpoint) || each.address() == endpoint.address());
     });
   }
+  bool has_any_at(std::uint16_t port) {
+    return holds([port](const Endpoint& each) { return each.port() == port && is_any(each); });
+  }
+
+ private:
+  template <typename Predicate>
+  bool holds(const Predicate& predicate) {
+    const std::lock_guard lock(mutex);
+    return std::any_of(at.begin(), at.end(), predicate);
+  }
 };
+
+// cma_check_port() says so where it is a wildcard or loopback address that cannot be had, or that
+// another id has.
+int as_the_kernel_says(int error, const Endpoint& at) {
+  const bool any = error == EADDRINUSE && (is_any(at) || Reserved::get().has_any_at(at.port()));
+  return any ? EADDRNOTAVAIL : error;
+}
 
 }  // namespace
 
@@ -126,7 +146,7 @@ int Reservation::reserve(Endpoint& at, const ReservationTerms& terms) {
   }
   if (error != 0) {
     ::close(socket);
-    return error;
+    return as_the_kernel_says(error, at);
   }
   set_reuse(socket, terms.shared);
   socket_ = socket;

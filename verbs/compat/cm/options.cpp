@@ -11,7 +11,7 @@ namespace {
 // that is used.
 int set_option(Id& id, int option, const void* value, std::size_t size) {
   const bool octet = option == RDMA_OPTION_ID_TOS || option == RDMA_OPTION_ID_ACK_TIMEOUT;
-  if (value == nullptr || size != (octet ? sizeof(std::uint8_t) : sizeof(int))) return EINVAL;
+  if (size != (octet ? sizeof(std::uint8_t) : sizeof(int))) return EINVAL;
   std::uint8_t small = 0;
   int number = 0;
   std::memcpy(octet ? static_cast<void*>(&small) : &number, value, size);
@@ -41,6 +41,7 @@ bool is_known(int option) {
 using namespace iwarp::compat;
 
 int rdma_set_option(rdma_cm_id* id, int level, int option, void* value, std::size_t size) {
+  if (value == nullptr && size != 0) return fail_minus(EFAULT);
   if (level != RDMA_OPTION_ID || !is_known(option)) return fail_minus(ENOSYS);
   const int error = set_option(id_of(id), option, value, size);
   return error == 0 ? 0 : fail_minus(error);
