@@ -52,5 +52,31 @@ TEST(Fork, ChildMayHaveConnectionsOfItsOwn) {
   pair.expect_alive();
 }
 
+// The port is the parent's to give up, whatever its child has inherited.
+TEST(Fork, ChildKeepsNoPortOfItsParent) {
+  rdma_cm_id *first = nullptr, *second = nullptr;
+  sockaddr_in at = loopback();
+  must(rdma_create_id(nullptr, &first, nullptr, RDMA_PS_TCP), "rdma_create_id");
+  must(rdma_create_id(nullptr, &second, nullptr, RDMA_PS_TCP), "rdma_create_id");
+  must(rdma_bind_addr(first, plain(at)), "rdma_bind_addr");
+  at.sin_port = rdma_get_src_port(first);
+  test::Pipe lives, runs;
+  const pid_t child = test::fork_for();
+  if (child == 0) {
+    runs.write(true);  // fork() has come back
+    lives.close_writer();
+    static_cast<void>(lives.read_all());
+    ::_exit(0);
+  }
+  EXPECT_TRUE(runs.read<bool>());
+  EXPECT_EQ(rdma_destroy_id(first), 0);
+  EXPECT_EQ(rdma_bind_addr(second, plain(at)), 0) << std::strerror(errno);
+  lives.close_writer();
+  int status = -1;
+  EXPECT_EQ(::waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
+  EXPECT_EQ(rdma_destroy_id(second), 0);
+}
+
 }  // namespace
 }  // namespace iwarp::compat_test

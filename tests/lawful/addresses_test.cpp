@@ -116,6 +116,33 @@ TEST(Port, IsThatOfTheConnection) {
   EXPECT_EQ(rdma_get_dst_port(both.server->get()), chosen);
 }
 
+// An id keeps its port until it is destroyed, whatever has become of it (rdma_destroy_id(),
+// cma_release_port()).
+TEST(Port, IsItsIdsUntilThatIsDestroyed) {
+  Connection both;
+  both.establish();
+  SocketAddress at = address(here(), ntohs(rdma_get_src_port(both.client->get())));
+  const Id other;
+  EXPECT_EQ(rdma_bind_addr(other.get(), at.plain()), -1) << "while it is connected";
+  ASSERT_EQ(rdma_disconnect(both.client->get()), 0);
+  both.server_channel.expect(RDMA_CM_EVENT_DISCONNECTED);
+  ASSERT_EQ(rdma_disconnect(both.server->get()), 0);
+  both.client_channel.expect(RDMA_CM_EVENT_DISCONNECTED);
+  EXPECT_EQ(rdma_bind_addr(other.get(), at.plain()), -1) << "and behind that";
+  both.client.reset();
+  EXPECT_EQ(rdma_bind_addr(other.get(), at.plain()), 0) << std::strerror(errno);
+}
+
+TEST(Port, OfAListenerIsNotAvailableAtTheWildcard) {
+  const Id listening, other;
+  SocketAddress at = address(here());
+  ASSERT_EQ(rdma_bind_addr(listening.get(), at.plain()), 0);
+  ASSERT_EQ(rdma_listen(listening.get(), 4), 0);
+  SocketAddress wildcard = address("0.0.0.0", ntohs(rdma_get_src_port(listening.get())));
+  EXPECT_EQ(rdma_bind_addr(other.get(), wildcard.plain()), -1);
+  EXPECT_EQ(errno, EADDRNOTAVAIL);
+}
+
 // A port that no socket of either family has. It lies outside the range from which the system takes
 // ports (32768 to 60999), as one that it gives to a socket of IPv6 may be another program's in
 // IPv4.
@@ -140,6 +167,19 @@ TEST(OwnFamilyOnly, LeavesThePortOfTheOtherFamily) {
   const Id six, four;
   set_option(six, RDMA_OPTION_ID_AFONLY, 1);
   ASSERT_EQ(bind_both(six, "::", four, "0.0.0.0", free_in_both_families()), 0);
+  EXPECT_EQ(rdma_listen(six.get(), 4), 0) << std::strerror(errno);
+  EXPECT_EQ(rdma_listen(four.get(), 4), 0) << std::strerror(errno);
+}
+
+// rdma_set_afonly() takes it in the state ADDR_BOUND, too.
+TEST(OwnFamilyOnly, MayBeSaidWhenTheIdIsBound) {
+  const Id six, four;
+  SocketAddress any = address("::", free_in_both_families());
+  ASSERT_EQ(rdma_bind_addr(six.get(), any.plain()), 0);
+  const std::uint16_t port = ntohs(rdma_get_src_port(six.get()));
+  set_option(six, RDMA_OPTION_ID_AFONLY, 1);
+  any = address("0.0.0.0", port);
+  ASSERT_EQ(rdma_bind_addr(four.get(), any.plain()), 0) << std::strerror(errno);
   EXPECT_EQ(rdma_listen(six.get(), 4), 0) << std::strerror(errno);
   EXPECT_EQ(rdma_listen(four.get(), 4), 0) << std::strerror(errno);
 }

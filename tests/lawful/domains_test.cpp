@@ -40,6 +40,7 @@ TEST_F(ParentDomain, IsKeptByWhatWasMadeInIt) {
   wanted.cqe = 8;
   wanted.comp_mask = IBV_CQ_INIT_ATTR_MASK_PD;
   wanted.parent_domain = parent;
+  wanted.flags = ~0U;  // of which the mask says nothing
   ibv_cq_ex* const cq = must(ibv_create_cq_ex(device.context, &wanted), "ibv_create_cq_ex");
   EXPECT_EQ(ibv_dealloc_pd(parent), EBUSY);
   EXPECT_EQ(ibv_destroy_cq(ibv_cq_ex_to_cq(cq)), 0);

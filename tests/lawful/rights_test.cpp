@@ -143,5 +143,35 @@ TEST(Region, KeepsItsKeysInAnotherProtectionDomain) {
   EXPECT_EQ(completion_of(pair.client.cq).status, IBV_WC_SUCCESS);
 }
 
+// verbs.c tells what is wrong with the arguments (ERR_INPUT) from what the device refuses
+// (ERR_CMD).
+TEST(Region, ArgumentsThatContradictEachOtherChangeNothing) {
+  const Device device;
+  std::array<char, 64> memory{};
+  ibv_mr* const mr = must(ibv_reg_mr(device.pd, memory.data(), 32, 0), "ibv_reg_mr");
+  const auto change = [&](int what, std::size_t length, int access) {
+    errno = 0;
+    const int result = ibv_rereg_mr(mr, what, device.pd, &memory[32], length, access);
+    EXPECT_EQ(errno, EINVAL);
+    EXPECT_EQ(mr->addr, memory.data());
+    EXPECT_EQ(mr->length, 32U);
+    return result;
+  };
+  constexpr int kMoves = IBV_REREG_MR_CHANGE_TRANSLATION;
+  EXPECT_EQ(change(kMoves, 0, 0), IBV_REREG_MR_ERR_INPUT);
+  EXPECT_EQ(change(kMoves, 32, IBV_ACCESS_REMOTE_READ), IBV_REREG_MR_ERR_INPUT);
+  EXPECT_EQ(change(1 << 10, 32, 0), IBV_REREG_MR_ERR_INPUT);
+  EXPECT_EQ(change(0, 32, 0), IBV_REREG_MR_ERR_CMD);
+  EXPECT_EQ(ibv_dereg_mr(mr), 0);
+}
+
+// ib_umem_get(): the addresses end before the region does.
+TEST(Region, ThatWrapsAroundIsRefused) {
+  const Device device;
+  std::array<char, 64> memory{};
+  EXPECT_EQ(ibv_reg_mr(device.pd, memory.data(), SIZE_MAX, 0), nullptr);
+  EXPECT_EQ(errno, EINVAL);
+}
+
 }  // namespace
 }  // namespace iwarp::lawful

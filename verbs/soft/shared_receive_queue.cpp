@@ -116,8 +116,9 @@ void SoftSrq::forget(const SharedReceives& taker) {
 }
 
 SharedReceives::~SharedReceives() {
-  if (current_ != nullptr) queue_->places().give_back();  // its message never became whole
+  const bool was_begun = current_ != nullptr;  // a message that never became whole
   give_back();
+  if (was_begun) queue_->places().give_back();  // behind its entry, which whoever posts takes then
   if (queue_) queue_->forget(*this);
 }
 

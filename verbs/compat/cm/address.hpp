@@ -21,31 +21,8 @@ int source_for(const Endpoint& to, boost::asio::ip::address& source);
 /// device, and gets neither a queue pair nor a peer.
 bool is_for_datagrams(int port_space);
 
-/// How a port is kept.
-struct ReservationTerms {
-  bool shared = false;          ///< Another that says so, too, may have the port (SO_REUSEADDR).
-  std::optional<bool> v6_only;  ///< Whether :: leaves IPv4 to others; none: as the system has it.
-};
-
-/// A port that is kept for a later listen or connect, as binding does: no other program gets it, no
-/// peer reaches it. Connections that a listener there has accepted may live on.
-class Reservation {
- public:
-  Reservation() = default;
-  Reservation(const Reservation&) = delete;
-  Reservation& operator=(const Reservation&) = delete;
-  ~Reservation() { release(); }
-
-  /// Reserves; a port of 0 in `at` becomes the one that was chosen. 0, or an errno.
-  int reserve(Endpoint& at, const ReservationTerms& terms);
-  [[nodiscard]] bool holds() const { return socket_ >= 0; }
-  /// Lets the socket that is to listen or connect have the port beside it.
-  void share() const;
-  void release();
-
- private:
-  int socket_ = -1;
-  Endpoint at_;
-};
+/// Wildcard and loopback addresses, as the kernel's cma_any_addr() has them: an id that is bound to
+/// one has no device. Where it connects to does.
+bool names_no_device(const boost::asio::ip::address& address);
 
 }  // namespace iwarp::compat

@@ -49,20 +49,23 @@ std::unique_ptr<CmEvent> event_of(const Id& id, const ConnectionEvent& from) {
 
 // On one of the stack's threads, or on that which destroys the queue pair.
 void tell(Id& id, const ConnectionEvent& event, verbs::provider::Qp* qp) {
+  using Phase = Id::Phase;
   const bool established = event.kind == ConnectionEvent::Kind::kEstablished;
-  id.reservation.release();  // the connection has the port now, or nothing needs it
+  const bool was_there = event.kind == ConnectionEvent::Kind::kDisconnected;
+  id.reservation.hand_over();
   if (established) {
     store(id.shown.route.addr.src_storage, event.info.local);
     store(id.shown.route.addr.dst_storage, event.info.remote);
   }
-  const Id::Phase before =
-      id.phase.exchange(established ? Id::Phase::kConnected : Id::Phase::kOver);
+  const Phase before = id.phase.exchange(established ? Phase::kConnected
+                                         : was_there ? Phase::kOver
+                                                     : Phase::kFailed);
   id.report(event_of(id, event));
   // Calls that wait for their event would take it for theirs.
-  if (event.kind == ConnectionEvent::Kind::kDisconnected && tells_timewait_exit() && !id.waits()) {
+  if (was_there && tells_timewait_exit() && !id.waits()) {
     id.report(std::make_unique<CmEvent>(RDMA_CM_EVENT_TIMEWAIT_EXIT));
   }
-  if (established && before == Id::Phase::kEndsAtOnce && qp != nullptr) qp->disconnect();
+  if (established && before == Phase::kEndsAtOnce && qp != nullptr) qp->disconnect();
 }
 
 // The queue pair of the id, or the one that the program has made itself and named to connect it.
@@ -84,15 +87,17 @@ Qp* qp_for(Id& id, const rdma_conn_param* parameters) {
   return qp;
 }
 
-// Of a connection that is about to be made.
-void follow(Id& id, Qp& qp) {
+// Of a connection that is about to be made. False if the queue pair has one: what follows that goes
+// on, as if nothing had been asked for.
+bool follow(Id& id, Qp& qp) {
+  if (!qp.events->start()) return false;
   id.followed = qp.events;
   id.phase = Id::Phase::kStarted;
-  qp.events->start();
   qp.events->listen([link = id.link, weak = std::weak_ptr(qp.core)](const ConnectionEvent& event) {
     const auto core = weak.lock();
     link->with([&](Id& there) { tell(there, event, core.get()); });
   });
+  return true;
 }
 
 // It could not be begun.
@@ -107,14 +112,24 @@ std::vector<std::byte> copy_of(const void* data, std::size_t size) {
   return bytes == nullptr ? std::vector<std::byte>() : std::vector<std::byte>(bytes, bytes + size);
 }
 
+constexpr std::uint8_t kMostDepth = 128;
+
+// As librdmacm's ucma_valid_param(): no more than the device has, or as much as it has.
+bool may_ask_for(const rdma_conn_param* parameters) {
+  const auto has = [](std::uint8_t depth, std::uint8_t all) {
+    return depth <= kMostDepth || depth == all;
+  };
+  return parameters == nullptr || (has(parameters->responder_resources, RDMA_MAX_RESP_RES) &&
+                                   has(parameters->initiator_depth, RDMA_MAX_INIT_DEPTH));
+}
+
 // Depths that the interface cannot say are as deep as the device goes.
 verbs::ConnectOptions options_of(const Id& id, const rdma_conn_param* parameters) {
   verbs::ConnectOptions options;
   options.private_data = id.endpoint_data;
   if (parameters == nullptr) return options;
-  constexpr std::uint8_t kMost = 128;
-  options.ird = std::min(parameters->responder_resources, kMost);
-  options.ord = std::min(parameters->initiator_depth, kMost);
+  options.ird = std::min(parameters->responder_resources, kMostDepth);
+  options.ord = std::min(parameters->initiator_depth, kMostDepth);
   if (parameters->private_data_len != 0) {
     options.private_data = copy_of(parameters->private_data, parameters->private_data_len);
   }
@@ -122,6 +137,8 @@ verbs::ConnectOptions options_of(const Id& id, const rdma_conn_param* parameters
 }
 
 int connect(Id& id, const rdma_conn_param* parameters) {
+  const bool ready = id.step == Id::Step::kRouteResolved && id.phase.load() == Id::Phase::kNone;
+  if (!ready || !may_ask_for(parameters)) return EINVAL;
   Qp* const qp = qp_for(id, parameters);
   const auto to = endpoint_of(&id.shown.route.addr.dst_addr);
   if (qp == nullptr || !to) return EINVAL;
@@ -129,16 +146,17 @@ int connect(Id& id, const rdma_conn_param* parameters) {
   options.retry_refused = kRetryRefused;
   if (const auto from = endpoint_of(&id.shown.route.addr.src_addr)) options.from = *from;
   options.traffic_class = id.traffic_class;
-  id.reservation.share();
-  follow(id, *qp);
+  if (!follow(id, *qp)) return EINVAL;
+  id.reservation.make_room();
   const auto started = qp->core->connect(*to, options);
   if (started) return 0;
+  id.reservation.take_room_back();
   do_not_follow(id, *qp);
   return errno_of(started.error().code);
 }
 
 int accept(Id& id, const rdma_conn_param* parameters) {
-  if (id.request == nullptr) return EINVAL;
+  if (id.request == nullptr || !may_ask_for(parameters)) return EINVAL;
   Qp* const qp = qp_for(id, parameters);
   if (qp == nullptr) return EINVAL;
   verbs::ConnectOptions options = options_of(id, parameters);
@@ -146,9 +164,9 @@ int accept(Id& id, const rdma_conn_param* parameters) {
     options.ird = id.request->info().peer_ord.value_or(options.ird);
     options.ord = id.request->info().peer_ird.value_or(options.ord);
   }
-  follow(id, *qp);
+  const auto request = std::move(id.request);  // rejected, unless it is accepted
+  if (!follow(id, *qp)) return EINVAL;
   id.passive = true;
-  const auto request = std::move(id.request);
   const auto started = request->accept(qp->core, options);
   if (started) return 0;
   do_not_follow(id, *qp);
@@ -195,7 +213,8 @@ int attempt(rdma_cm_id* id, Act act) {
 // As the kernel's destroy_cm_id(). What has completed still arrives.
 void leave_connection(Id& id) {
   const Id::Phase phase = id.phase.load();
-  if (phase == Id::Phase::kNone || phase >= Id::Phase::kEnding) return;
+  using Phase = Id::Phase;
+  if (phase == Phase::kNone || phase == Phase::kFailed || phase >= Phase::kEnding) return;
   if (Qp* const qp = qp_of_id(id)) qp->core->close();
 }
 

@@ -20,7 +20,9 @@ int prepare_passive(Id& id, const rdma_addrinfo& at, ibv_pd* pd, const ibv_qp_in
     id.endpoint_qp = *qp;
     id.endpoint_qp->qp_type = type_of(at);
   }
-  return ::rdma_bind_addr(&id.shown, at.ai_src_addr);
+  if (::rdma_bind_addr(&id.shown, at.ai_src_addr) != 0) return -1;
+  if (pd != nullptr) id.shown.pd = pd;
+  return 0;
 }
 
 int prepare_active(Id& id, const rdma_addrinfo& at, ibv_pd* pd, ibv_qp_init_attr* qp) {

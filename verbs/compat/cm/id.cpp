@@ -30,7 +30,7 @@ Id::Id(rdma_event_channel* channel, void* context, rdma_port_space space) {
 }
 
 Id::Id(const Id& listening, std::unique_ptr<verbs::provider::IncomingConnection> from)
-    : request(std::move(from)), events_(listening.events_) {
+    : step(Step::kRequested), request(std::move(from)), events_(listening.events_) {
   shown.channel = listening.shown.channel;
   shown.context = listening.shown.context;
   shown.ps = listening.shown.ps;
@@ -87,14 +87,16 @@ void Id::move_to(rdma_event_channel* channel) {
   auto own = channel == nullptr ? std::make_unique<EventChannel>() : nullptr;
   EventChannel& to = channel == nullptr ? *own : channel_of(channel);
   const auto queue = queue_of(to);
-  std::unique_ptr<EventChannel> before = std::move(own_channel);
+  std::unique_ptr<EventChannel> before;
   link->with([&](Id&) {
+    before = std::move(own_channel);
     auto moving = events_->withdraw(&shown);
     shown.channel = &to.shown;
     events_ = queue;
     own_channel = std::move(own);
     for (auto& event : moving) {
       event->shown.id->channel = &to.shown;  // a request's id has its listener's
+      id_of(event->shown.id).events_ = queue;
       queue->push(std::move(event));
     }
   });

@@ -10,6 +10,7 @@
 
 #include "cm/address.hpp"
 #include "cm/event_channel.hpp"
+#include "cm/reservation.hpp"
 #include "iwarp/verbs/provider.hpp"
 
 namespace iwarp::compat {
@@ -48,6 +49,17 @@ struct Id {
   ReservationTerms reservation_terms;         ///< RDMA_OPTION_ID_REUSEADDR and _AFONLY.
   std::optional<std::uint8_t> traffic_class;  ///< RDMA_OPTION_ID_TOS.
   GivenEvents given;
+  /// How far the program has come with it, as the kernel's states of an id: what a call needs that
+  /// is out of order is not there, and it says EINVAL.
+  enum class Step : std::uint8_t {
+    kIdle,
+    kBound,
+    kAddressResolved,
+    kRouteResolved,
+    kListening,
+    kRequested,  ///< It came with a peer's request.
+  };
+  Step step = Step::kIdle;
   bool passive = false;                   ///< It has answered a peer.
   std::optional<std::uint32_t> named_qp;  ///< Made by the program, not by rdma_create_qp().
   /// Of the queue pair, which the program may have destroyed by ibv_destroy_qp() behind our back.
@@ -57,6 +69,7 @@ struct Id {
     kNone,
     kStarted,     ///< rdma_connect() or rdma_accept() has begun it.
     kEndsAtOnce,  ///< And rdma_disconnect() came before it was there.
+    kFailed,      ///< It did not come about.
     kConnected,
     kEnding,  ///< rdma_disconnect() has ended it.
     kOver,

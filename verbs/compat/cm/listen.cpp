@@ -10,7 +10,7 @@ namespace iwarp::compat {
 // A program that has not bound gets a port of the system's choice, as with sockets.
 int listen(Id& id, int backlog) {
   if (is_for_datagrams(id.shown.ps)) return EOPNOTSUPP;
-  if (id.listener != nullptr) return EINVAL;
+  if (id.step != Id::Step::kIdle && id.step != Id::Step::kBound) return EINVAL;
   auto at = endpoint_of(&id.shown.route.addr.src_addr);
   if (!at) at = Endpoint(boost::asio::ip::tcp::v4(), 0);
   const auto stack = provider();
@@ -20,14 +20,18 @@ int listen(Id& id, int backlog) {
   options.backlog = backlog > 0 ? std::min(backlog, 4096) : kUsual;
   options.v6_only = id.reservation_terms.v6_only;
   options.traffic_class = id.traffic_class;
-  id.reservation.share();
+  id.reservation.make_room();
   auto made = stack->listen(
       *at, options, [link = id.link](std::unique_ptr<verbs::provider::IncomingConnection> request) {
         link->with([&request](Id& listener) { announce(listener, std::move(request)); });
       });
-  if (!made) return errno_of(made.error().code);
+  if (!made) {
+    id.reservation.take_room_back();
+    return errno_of(made.error().code);
+  }
   id.listener = std::move(*made);
-  id.reservation.release();
+  id.step = Id::Step::kListening;
+  id.reservation.hand_over();
   store(id.shown.route.addr.src_storage, id.listener->endpoint());
   return 0;
 }

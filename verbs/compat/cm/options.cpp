@@ -7,6 +7,13 @@
 namespace iwarp::compat {
 namespace {
 
+// Also of an id that is bound already.
+int change(Id& id, const ReservationTerms& terms) {
+  const int error = id.reservation.holds() ? id.reservation.change(terms) : 0;
+  if (error == 0) id.reservation_terms = terms;
+  return error;
+}
+
 // As the kernel's rdma_set_service_type() and its like: what decides about an address comes before
 // that is used.
 int set_option(Id& id, int option, const void* value, std::size_t size) {
@@ -20,13 +27,10 @@ int set_option(Id& id, int option, const void* value, std::size_t size) {
     case RDMA_OPTION_ID_ACK_TIMEOUT: return 0;  // TCP's own
     case RDMA_OPTION_ID_REUSEADDR:
       if (id.listener != nullptr || (number == 0 && id.reservation.holds())) return EINVAL;
-      id.reservation_terms.shared = number != 0;
-      if (number != 0) id.reservation.share();
-      return 0;
+      return change(id, {number != 0, id.reservation_terms.v6_only});
     default:
       if (id.listener != nullptr || id.phase.load() != Id::Phase::kNone) return EINVAL;
-      id.reservation_terms.v6_only = number != 0;
-      return 0;
+      return change(id, {id.reservation_terms.shared, number != 0});
   }
 }
 
@@ -43,8 +47,12 @@ using namespace iwarp::compat;
 int rdma_set_option(rdma_cm_id* id, int level, int option, void* value, std::size_t size) {
   if (value == nullptr && size != 0) return fail_minus(EFAULT);
   if (level != RDMA_OPTION_ID || !is_known(option)) return fail_minus(ENOSYS);
-  const int error = set_option(id_of(id), option, value, size);
-  return error == 0 ? 0 : fail_minus(error);
+  return guarded(
+      [&] {
+        const int error = set_option(id_of(id), option, value, size);
+        return error == 0 ? 0 : fail_minus(error);
+      },
+      fail_minus);
 }
 
 int rdma_join_multicast(rdma_cm_id*, sockaddr*, void*) { return fail_minus(EOPNOTSUPP); }

@@ -49,6 +49,11 @@ bool provide_cqs(rdma_cm_id& shown, Attributes& attributes) {
                  attributes.cap.max_send_wr);
 }
 
+// A protection domain belongs to the context of the id, whichever else has been opened.
+bool is_of(const rdma_cm_id& id, const ibv_pd& pd) {
+  return id.verbs == nullptr || id.verbs == pd.context;
+}
+
 // `make` makes the queue pair from the attributes.
 template <typename Attributes, typename Make>
 int make_qp(Id& id, Attributes& attributes, Make make) {
@@ -81,21 +86,18 @@ using namespace iwarp::compat;
 int rdma_create_qp(rdma_cm_id* shown, ibv_pd* pd, ibv_qp_init_attr* attributes) {
   Id& id = id_of(shown);
   ibv_pd* const from = pd != nullptr ? pd : shown->pd;
-  if (from == nullptr ||
-      (shown->verbs != nullptr && from->context->device != shown->verbs->device)) {
-    return fail_minus(EINVAL);
-  }
+  if (from == nullptr || !is_of(*shown, *from)) return fail_minus(EINVAL);
   const int result = make_qp(id, *attributes, [&] { return create_managed_qp(from, attributes); });
   if (result == 0) shown->pd = from;
   return result;
 }
 
 int rdma_create_qp_ex(rdma_cm_id* shown, ibv_qp_init_attr_ex* attributes) {
-  if ((attributes->comp_mask & IBV_QP_INIT_ATTR_PD) == 0) {
-    if (shown->pd == nullptr) return fail_minus(EINVAL);
+  if ((attributes->comp_mask & IBV_QP_INIT_ATTR_PD) == 0 || attributes->pd == nullptr) {
     attributes->comp_mask |= IBV_QP_INIT_ATTR_PD;
     attributes->pd = shown->pd;
   }
+  if (attributes->pd == nullptr || !is_of(*shown, *attributes->pd)) return fail_minus(EINVAL);
   const int result =
       make_qp(id_of(shown), *attributes, [&] { return create_managed_qp_ex(attributes); });
   if (result == 0) shown->pd = attributes->pd;
@@ -120,13 +122,16 @@ int rdma_create_srq(rdma_cm_id* id, ibv_pd* pd, ibv_srq_init_attr* attributes) {
 }
 
 int rdma_create_srq_ex(rdma_cm_id* id, ibv_srq_init_attr_ex* attributes) {
-  if ((attributes->comp_mask & IBV_SRQ_INIT_ATTR_PD) == 0) {
-    if (id->pd == nullptr) return fail_minus(EINVAL);
+  if ((attributes->comp_mask & IBV_SRQ_INIT_ATTR_TYPE) == 0) return fail_minus(EINVAL);
+  if ((attributes->comp_mask & IBV_SRQ_INIT_ATTR_PD) == 0 || attributes->pd == nullptr) {
     attributes->comp_mask |= IBV_SRQ_INIT_ATTR_PD;
     attributes->pd = id->pd;
   }
+  if (id->verbs == nullptr || attributes->pd == nullptr) return fail_minus(EINVAL);
   id->srq = ::ibv_create_srq_ex(id->verbs, attributes);
-  return id->srq == nullptr ? -1 : 0;
+  if (id->srq == nullptr) return -1;
+  if (id->pd == nullptr) id->pd = attributes->pd;
+  return 0;
 }
 
 void rdma_destroy_srq(rdma_cm_id* id) {

@@ -6,17 +6,19 @@
 namespace iwarp::compat {
 namespace {
 
-// These name no device, as the kernel's cma_any_addr() has it. Only where the id connects to does.
-bool names_no_device(const boost::asio::ip::address& address) {
-  return address.is_unspecified() || address.is_loopback();
-}
+using Step = Id::Step;
 
 int bind(Id& id, const sockaddr* address) {
   auto at = endpoint_of(address);
-  if (!at) return EAFNOSUPPORT;
+  if (!at || id.step != Step::kIdle) return EINVAL;
   if (const int error = id.reservation.reserve(*at, id.reservation_terms)) return error;
-  if (!names_no_device(at->address())) return id.bind_to_device(*at);
-  store(id.shown.route.addr.src_storage, *at);
+  if (names_no_device(at->address())) {
+    store(id.shown.route.addr.src_storage, *at);
+  } else if (const int error = id.bind_to_device(*at)) {
+    id.reservation.release();
+    return error;
+  }
+  id.step = Step::kBound;
   return 0;
 }
 
@@ -34,6 +36,20 @@ int choose_source(Id& id, const Endpoint& to) {
     if (const int error = id.reservation.reserve(from, id.reservation_terms)) return error;
   }
   return id.bind_to_device(from);
+}
+
+// What the kernel's rdma_resolve_addr() sees at once. An id that is bound keeps its own address.
+int resolve(Id& id, const sockaddr* source, const sockaddr* destination) {
+  const auto to = endpoint_of(destination);
+  if (!to) return EINVAL;
+  if (id.step == Step::kIdle && source != nullptr) {
+    if (const int error = bind(id, source)) return error;
+  }
+  if (id.step != Step::kIdle && id.step != Step::kBound) return EINVAL;
+  const auto bound = endpoint_of(&id.shown.route.addr.src_addr);
+  if (bound && bound->protocol() != to->protocol()) return EINVAL;
+  store(id.shown.route.addr.dst_storage, *to);
+  return 0;
 }
 
 }  // namespace
@@ -56,13 +72,9 @@ int rdma_resolve_addr(rdma_cm_id* shown, sockaddr* source, sockaddr* destination
       [&] {
         Id& id = id_of(shown);
         if (id.origin.refuses()) return fail_minus(ENODEV);
-        const auto to = endpoint_of(destination);
-        if (!to) return fail_minus(EAFNOSUPPORT);
-        if (source != nullptr) {
-          if (const int error = bind(id, source)) return fail_minus(error);
-        }
-        store(shown->route.addr.dst_storage, *to);
-        const int error = choose_source(id, *to);
+        if (const int error = resolve(id, source, destination)) return fail_minus(error);
+        const int error = choose_source(id, *endpoint_of(destination));
+        if (error == 0) id.step = Id::Step::kAddressResolved;
         id.report(std::make_unique<CmEvent>(
             error == 0 ? RDMA_CM_EVENT_ADDR_RESOLVED : RDMA_CM_EVENT_ADDR_ERROR, -error));
         return id.complete();
@@ -76,7 +88,8 @@ int rdma_resolve_route(rdma_cm_id* shown, int) {
       [&] {
         Id& id = id_of(shown);
         if (id.origin.refuses()) return fail_minus(ENODEV);
-        if (shown->verbs == nullptr) return fail_minus(EINVAL);
+        if (id.step != Id::Step::kAddressResolved) return fail_minus(EINVAL);
+        id.step = Id::Step::kRouteResolved;
         id.report(std::make_unique<CmEvent>(RDMA_CM_EVENT_ROUTE_RESOLVED));
         return id.complete();
       },

@@ -4,6 +4,7 @@
 #include "core/errors.hpp"
 #include "core/memory.hpp"
 #include "core/process_end.hpp"
+#include "iwarp/tcp_offload/no_cancel.hpp"
 
 namespace iwarp::compat {
 namespace {
@@ -24,6 +25,7 @@ int start_poll(ibv_cq_ex* shown, ibv_poll_cq_attr* attributes) {
   if (attributes->comp_mask != 0) return EINVAL;
   if (refused(shown->context)) return ENODEV;
   Cq& cq = cq_of(shown);
+  const tcp_offload::NoCancel whole;  // a thread that is cancelled would leave the queue locked
   if (!cq.single_threaded) cq.extended_poll.lock();
   if (take_next(cq)) return 0;
   end_poll(shown);
@@ -56,7 +58,7 @@ ibv_cq_ex* create_cq_ex(ibv_context* context, ibv_cq_init_attr_ex* attributes) {
   if (refused(context)) return fail_null(ENODEV);
   constexpr std::uint32_t kKnown = IBV_CQ_INIT_ATTR_MASK_FLAGS | IBV_CQ_INIT_ATTR_MASK_PD;
   constexpr std::uint32_t kKnownFlags = IBV_CREATE_CQ_ATTR_SINGLE_THREADED;
-  const bool flags = (attributes->comp_mask & kKnown) != 0;
+  const bool flags = (attributes->comp_mask & IBV_CQ_INIT_ATTR_MASK_FLAGS) != 0;
   if ((attributes->comp_mask & ~kKnown) != 0 ||
       (flags && (attributes->flags & ~kKnownFlags) != 0) ||
       (attributes->wc_flags & ~std::uint64_t{IBV_WC_STANDARD_FLAGS}) != 0) {

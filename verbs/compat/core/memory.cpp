@@ -31,7 +31,8 @@ ibv_mr* register_region(ibv_pd* pd, void* address, std::size_t length, std::uint
                         unsigned flags) {
   if (refused(pd->context)) return fail_null(ENODEV);
   const auto access = access_of(flags);
-  if (!access) return fail_null(EINVAL);
+  const bool wraps = length > UINTPTR_MAX - reinterpret_cast<std::uintptr_t>(address);
+  if (!access || wraps) return fail_null(EINVAL);
   auto mr = std::make_unique<Mr>();
   mr->pd = Use(pd_of(pd).uses);
   const auto& core = pd_of(pd).core;
@@ -60,8 +61,7 @@ ibv_mr* register_guarded(ibv_pd* pd, void* address, std::size_t length, std::uin
 
 int reregister(Mr& mr, int what, ibv_pd* pd, void* address, std::size_t length, int flags) {
   if (refused(mr.shown.context)) return ENODEV;
-  constexpr int kKnown = IBV_REREG_MR_FLAGS_SUPPORTED;
-  if (what == 0 || (what & ~kKnown) != 0) return EINVAL;
+  if (what == 0) return EINVAL;
   const bool moves = (what & IBV_REREG_MR_CHANGE_TRANSLATION) != 0;
   ibv_pd* const to = (what & IBV_REREG_MR_CHANGE_PD) != 0 ? pd : mr.shown.pd;
   const unsigned wanted =
@@ -201,12 +201,20 @@ ibv_mr* ibv_reg_dmabuf_mr(ibv_pd*, std::uint64_t, std::size_t, std::uint64_t, in
   return fail_null(EOPNOTSUPP);
 }
 
+// What is wrong with the arguments is told apart from what the device says.
 int ibv_rereg_mr(ibv_mr* mr, int what, ibv_pd* pd, void* address, std::size_t length, int access) {
+  const bool moves_nowhere =
+      (what & IBV_REREG_MR_CHANGE_TRANSLATION) != 0 && (length == 0 || address == nullptr);
+  const bool access_for_nothing = access != 0 && (what & IBV_REREG_MR_CHANGE_ACCESS) == 0;
+  if ((what & ~int{IBV_REREG_MR_FLAGS_SUPPORTED}) != 0 || moves_nowhere || access_for_nothing) {
+    errno = EINVAL;
+    return IBV_REREG_MR_ERR_INPUT;
+  }
   const int error = guarded_errno(
       [&] { return reregister(*reinterpret_cast<Mr*>(mr), what, pd, address, length, access); });
   if (error == 0) return 0;
   errno = error;
-  return IBV_REREG_MR_ERR_INPUT;
+  return IBV_REREG_MR_ERR_CMD;
 }
 
 int ibv_dereg_mr(ibv_mr* mr) {

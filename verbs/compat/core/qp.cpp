@@ -120,9 +120,11 @@ void QpEvents::listen(std::function<void(const verbs::ConnectionEvent&)> handler
   handler_ = std::move(handler);
 }
 
-void QpEvents::start() {
+bool QpEvents::start() {
   const std::lock_guard lock(mutex_);
+  if (phase_ != Phase::kNone) return false;
   phase_ = Phase::kStarted;
+  return true;
 }
 
 void QpEvents::do_not_start() {
@@ -226,6 +228,7 @@ int ibv_destroy_qp(ibv_qp* shown) {
   if (qp.stats != nullptr) qp.stats->print();
   qp.core->release();
   qp.route.reset();
+  Rendezvous::get().forget(*qp.core);  // who has called meanwhile
   qp.core.reset();
   ::pthread_cond_destroy(&shown->cond);
   ::pthread_mutex_destroy(&shown->mutex);

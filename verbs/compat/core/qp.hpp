@@ -33,8 +33,9 @@ class QpEvents {
   /// `handler` is called by one thread at a time, and not any more when another has taken its
   /// place.
   void listen(std::function<void(const verbs::ConnectionEvent&)> handler);
-  /// A connection is about to be made; or that could not be begun.
-  void start();
+  /// A connection is about to be made: false if there is one, or has been. Or it could not be
+  /// begun.
+  [[nodiscard]] bool start();
   void do_not_start();
   void operator()(const verbs::ConnectionEvent& event);
   /// The queue pair is being destroyed: a connection is over, one that was being made has failed,

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <system_error>
 
 #include "core/errors.hpp"
 #include "core/qp.hpp"
@@ -111,7 +112,13 @@ void Rendezvous::expect(const std::shared_ptr<verbs::provider::Qp>& qp,
   if (!meets_still(*qp)) return;
   expecting_.insert_or_assign(qp->number(),
                               Expecting{qp, {std::chrono::steady_clock::now(), patience}});
-  if (!std::exchange(watched_, true)) tcp_offload::quiet_thread([this] { watch(); }).detach();
+  if (watched_) return;
+  try {
+    tcp_offload::quiet_thread([this] { watch(); }).detach();
+    watched_ = true;
+  } catch (const std::system_error&) {
+    // No thread is to be had: the next one that sends tries again.
+  }
 }
 
 // A peer that has gone meanwhile is no error of the program's: on InfiniBand nothing would show it
