@@ -1,4 +1,5 @@
 // Programs that give nothing back, each an argument. The status is 0 if all went as it should.
+#include <dlfcn.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -96,6 +97,21 @@ int tells_no_thread_of_its_end() {
   return 0;
 }
 
+// A library that is unloaded behind ours may still come, in the thread that ends the process: its
+// calls come back, as they do before.
+int disconnects_in_a_late_destructor(const char* module) {
+  open_pair = new Pair;
+  void* const late = ::dlopen(module, RTLD_NOW);
+  if (late == nullptr) return 3;
+  auto* const act = static_cast<void (**)()>(::dlsym(late, "act_at_the_end"));
+  if (act == nullptr) return 4;
+  *act = [] {
+    if (rdma_disconnect(open_pair->client.id) != 0) ::_exit(5);
+    ::_exit(0);
+  };
+  return 6;
+}
+
 // As daemon(3) does it: the parent has left, and the child lives on with what it has inherited.
 int becomes_a_daemon_after_listening() {
   Pipe ports, lives, answers, errors;
@@ -140,6 +156,9 @@ int main(int, char** arguments) {
   const std::string_view ending = arguments[1];
   if (ending == "leaves_sends_behind") return leaves_sends_behind();
   if (ending == "tells_no_thread_of_its_end") return tells_no_thread_of_its_end();
+  if (ending == "disconnects_in_a_late_destructor") {
+    return disconnects_in_a_late_destructor(arguments[2]);
+  }
   if (ending == "becomes_a_daemon_after_listening") return becomes_a_daemon_after_listening();
   open_pair = new Pair;
   send_one();

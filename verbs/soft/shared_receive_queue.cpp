@@ -118,7 +118,7 @@ void SoftSrq::forget(const SharedReceives& taker) {
 SharedReceives::~SharedReceives() {
   const bool was_begun = current_ != nullptr;  // a message that never became whole
   give_back();
-  if (was_begun) queue_->places().give_back();  // behind its entry, which whoever posts takes then
+  if (was_begun) queue_->places().give_back();  // behind its entry, which a post takes then
   if (queue_) queue_->forget(*this);
 }
 

@@ -60,7 +60,7 @@ int poll_cq(ibv_cq* cq, int count, ibv_wc* into) {
     for (std::size_t i = 0; i < got; ++i) fill(into[total++], batch[i]);
     if (got < most) break;
   }
-  return process_is_ending() ? 0 : total;
+  return caller_is_left_behind() ? 0 : total;
 }
 
 int req_notify_cq(ibv_cq* cq, int solicited_only) {

@@ -15,7 +15,7 @@ void end_poll(ibv_cq_ex* shown) {
 }
 
 bool take_next(Cq& cq) {
-  if (cq.core->poll({&cq.current, 1}) == 0 || process_is_ending()) return false;
+  if (cq.core->poll({&cq.current, 1}) == 0 || caller_is_left_behind()) return false;
   cq.shown.extended.wr_id = cq.current.wr_id;
   cq.shown.extended.status = status_of(cq.current.status);
   return true;

@@ -38,7 +38,7 @@ int await_readable(int fd) {
   for (;;) {
     const bool waits = (flags & O_NONBLOCK) == 0;
     const int found = ::poll(&ready, 1, waits ? -1 : 0);
-    if (process_is_ending()) {
+    if (caller_is_left_behind()) {
       if (!waits) return EAGAIN;
       wait_for_process_end();
     }

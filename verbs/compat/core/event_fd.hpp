@@ -22,7 +22,7 @@ class EventFd {
 
 /// Waits until `fd` is readable; at once EAGAIN if it is non-blocking and is not. A cancellation
 /// point. 0, or an errno: EINTR after a signal whose handler does not let calls go on (SA_RESTART).
-/// While the process ends nothing is readable any more.
+/// For a thread that the end of the process leaves behind nothing is readable any more.
 int await_readable(int fd);
 
 }  // namespace iwarp::compat

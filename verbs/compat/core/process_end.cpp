@@ -1,5 +1,6 @@
 #include "core/process_end.hpp"
 
+#include <pthread.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -7,13 +8,19 @@
 namespace iwarp::compat {
 namespace {
 
+pthread_t ender;  // before it is ending
 std::atomic<bool> ending{false};
 
 }  // namespace
 
-void begin_process_end() { ending.store(true); }
+void begin_process_end() {
+  ender = ::pthread_self();
+  ending.store(true, std::memory_order_release);
+}
 
-bool process_is_ending() { return ending.load(std::memory_order_relaxed); }
+bool caller_is_left_behind() {
+  return ending.load(std::memory_order_acquire) && ::pthread_equal(ender, ::pthread_self()) == 0;
+}
 
 void wait_for_process_end() {
   for (;;) ::pause();

@@ -228,7 +228,7 @@ int ibv_destroy_qp(ibv_qp* shown) {
   if (qp.stats != nullptr) qp.stats->print();
   qp.core->release();
   qp.route.reset();
-  Rendezvous::get().forget(*qp.core);  // who has called meanwhile
+  Rendezvous::get().forget(*qp.core);  // a call that came meanwhile
   qp.core.reset();
   ::pthread_cond_destroy(&shown->cond);
   ::pthread_mutex_destroy(&shown->mutex);
