@@ -133,6 +133,20 @@ TEST(Port, IsItsIdsUntilThatIsDestroyed) {
   EXPECT_EQ(rdma_bind_addr(other.get(), at.plain()), 0) << std::strerror(errno);
 }
 
+// rdma_set_reuseaddr() takes it in every state but LISTEN.
+TEST(Port, MayBeSharedWhenItsIdIsConnected) {
+  Connection both;
+  both.establish();
+  SocketAddress at = address(here(), ntohs(rdma_get_src_port(both.client->get())));
+  const Id other;
+  set_option(other, RDMA_OPTION_ID_REUSEADDR, 1);
+  EXPECT_EQ(rdma_bind_addr(other.get(), at.plain()), -1);
+  set_option(*both.client, RDMA_OPTION_ID_REUSEADDR, 1);
+  EXPECT_EQ(rdma_bind_addr(other.get(), at.plain()), 0) << std::strerror(errno);
+  ASSERT_EQ(rdma_disconnect(both.client->get()), 0);
+  both.server_channel.expect(RDMA_CM_EVENT_DISCONNECTED);
+}
+
 TEST(Port, OfAListenerIsNotAvailableAtTheWildcard) {
   const Id listening, other;
   SocketAddress at = address(here());

@@ -7,10 +7,13 @@
 namespace iwarp::compat {
 namespace {
 
-// Also of an id that is bound already.
-int change(Id& id, const ReservationTerms& terms) {
-  const int error = id.reservation.holds() ? id.reservation.change(terms) : 0;
-  if (error == 0) id.reservation_terms = terms;
+// Also of an id that is bound already, or connects: not while its connection takes the port over.
+int change(Id& changed, const ReservationTerms& terms) {
+  int error = 0;
+  changed.link->with([&](Id& id) {
+    if (id.reservation.holds()) error = id.reservation.change(terms);
+    if (error == 0) id.reservation_terms = terms;
+  });
   return error;
 }
 

@@ -50,6 +50,12 @@ class Book {
     const std::lock_guard lock(mutex_);
     std::erase_if(kept_, [by](const Kept& each) { return each.by == by; });
   }
+  void change(const Kept& kept) {
+    const std::lock_guard lock(mutex_);
+    for (Kept& each : kept_) {
+      if (each.by == kept.by) each = kept;
+    }
+  }
   // 0, or why it cannot be had.
   int conflict(const Kept& wanted) {
     const std::lock_guard lock(mutex_);
@@ -142,12 +148,20 @@ int Reservation::keep(Endpoint& at, const ReservationTerms& terms) {
   return 0;
 }
 
+// A socket keeps its families from its binding on; all else can be said later, also of a port that
+// has been handed over.
 int Reservation::change(const ReservationTerms& terms) {
   const ReservationTerms before = *terms_;
-  Endpoint at = at_;
-  const int error = reserve(at, terms);
-  if (error != 0) static_cast<void>(reserve(at, before));
-  return error;
+  if (socket_ >= 0 && is_v6(at_) && terms.v6_only != before.v6_only) {
+    Endpoint at = at_;
+    const int error = reserve(at, terms);
+    if (error != 0) static_cast<void>(reserve(at, before));
+    return error;
+  }
+  terms_ = terms;
+  Book::get().change({this, at_, terms});
+  take_room_back();
+  return 0;
 }
 
 void Reservation::make_room() const {
