@@ -5,7 +5,8 @@ import os
 import shutil
 import subprocess
 import sys
-import time
+
+from waiting import until
 
 TARGET = "iqn.2026-01.example:disk"
 # Over iSER tgtd wants an initiator's name as well as its address.
@@ -36,11 +37,11 @@ def main():
     # Its ordinary iSCSI listens beside it; the control port is a number in the name of a socket.
     target = subprocess.Popen(["tgtd", "-f", "-C", port, "--iser", f"port={port},pool_sz_mb=128",
                                "--iscsi", f"portal={host}:{int(port) + 1}"])
-    limit = time.monotonic() + START_SECONDS
-    while administer(port, "--mode", "sys", "--op", "show").returncode != 0:
-        if target.poll() is not None or time.monotonic() > limit:
-            sys.exit("tgtd does not answer")
-        time.sleep(0.1)
+    until(lambda: target.poll() is not None or
+          administer(port, "--mode", "sys", "--op", "show").returncode == 0,
+          START_SECONDS, "tgtd does not answer")
+    if target.poll() is not None:
+        sys.exit(f"tgtd ended with status {target.returncode}")
     for arguments in set_up(port):
         done = administer(port, *arguments)
         if done.returncode != 0:

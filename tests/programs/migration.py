@@ -10,7 +10,8 @@ import os
 import socket
 import subprocess
 import sys
-import time
+
+from waiting import until
 
 FIRST, LAST, STEP = 0x10000, 0x90000, 0x800  # where the words are
 MIGRATION_SECONDS = 60
@@ -39,23 +40,21 @@ class Emulator:
             ["qemu-system-x86_64", "-accel", "tcg", "-m", "256", "-nodefaults", "-display", "none",
              "-drive", f"file={name}.img,format=raw,if=ide,snapshot=on",
              "-qmp", f"unix:{path},server=on,wait=off", *options])
-        self.monitor = self._monitor(path)
+        self.monitor = until(lambda: self._monitor(path), START_SECONDS, "QEMU does not answer")
         self.answers = self.monitor.makefile("r", encoding="utf-8")
         self.answers.readline()  # its greeting
         self.ask("qmp_capabilities")
 
     def _monitor(self, path):
-        limit = time.monotonic() + START_SECONDS
-        while True:
-            monitor = socket.socket(socket.AF_UNIX)
-            monitor.settimeout(MIGRATION_SECONDS)
-            with contextlib.suppress(OSError):
-                monitor.connect(path)
-                return monitor
-            monitor.close()
-            if self.process.poll() is not None or time.monotonic() > limit:
-                sys.exit("QEMU does not answer")
-            time.sleep(0.05)
+        if self.process.poll() is not None:
+            sys.exit(f"QEMU ended with status {self.process.returncode}")
+        monitor = socket.socket(socket.AF_UNIX)
+        monitor.settimeout(MIGRATION_SECONDS)
+        with contextlib.suppress(OSError):
+            monitor.connect(path)
+            return monitor
+        monitor.close()
+        return None
 
     def ask(self, command, **arguments):
         line = json.dumps({"execute": command, "arguments": arguments})
@@ -76,15 +75,24 @@ class Emulator:
         return [int.from_bytes(memory[at:at + 4], "little") for at in range(0, len(memory), STEP)]
 
     def await_status(self, command, wanted, failed=()):
-        limit = time.monotonic() + MIGRATION_SECONDS
-        while True:
-            answer = self.ask(command)
-            status = answer.get("status")
-            if status == wanted:
-                return answer
-            if status in failed or time.monotonic() > limit:
-                sys.exit(f"{command} says {answer}")
-            time.sleep(0.05)
+        def answer():
+            says = self.ask(command)
+            if says.get("status") in failed:
+                sys.exit(f"{command} says {says}")
+            return says if says.get("status") == wanted else None
+        return until(answer, MIGRATION_SECONDS, f"{command} does not come to {wanted}")
+
+    def await_count(self, number):
+        """Until the guest has counted beyond that."""
+        until(lambda: self.words()[0] > number, START_SECONDS,
+              f"the guest does not count beyond {number}")
+
+    def stopped_words(self):
+        """What it has counted, all of it at one moment."""
+        self.ask("stop")
+        words = self.words()
+        self.ask("cont")
+        return words
 
     def end(self):
         self.ask("quit")
@@ -93,11 +101,7 @@ class Emulator:
 
 def leave(to):
     guest = Emulator("leaving")
-    limit = time.monotonic() + START_SECONDS
-    while guest.words()[0] < 1000:  # the firmware takes its time
-        if time.monotonic() > limit:
-            sys.exit("the guest does not count")
-        time.sleep(0.1)
+    guest.await_count(1000)  # the firmware takes its time
     guest.ask("migrate", uri=to)
     done = guest.await_status("query-migrate", "completed", ("failed", "cancelled"))
     with open("stopping", "w", encoding="ascii") as file:
@@ -110,19 +114,12 @@ def leave(to):
 def arrive(at):
     guest = Emulator("arriving", "-incoming", at)
     guest.await_status("query-status", "running")
-    limit = time.monotonic() + MIGRATION_SECONDS
-    while not os.path.exists("stopped"):
-        if time.monotonic() > limit:
-            sys.exit("the guest has not left")
-        time.sleep(0.05)
+    until(lambda: os.path.exists("stopped"), MIGRATION_SECONDS, "the guest has not left")
     with open("stopped", encoding="ascii") as file:
         before = json.load(file)
-    guest.ask("stop")
-    first = guest.words()
-    guest.ask("cont")
-    time.sleep(0.2)
-    guest.ask("stop")
-    second = guest.words()
+    first = guest.stopped_words()
+    guest.await_count(max(first))
+    second = guest.stopped_words()
     for words in (before, first, second):
         if max(words) - min(words) > 1:
             sys.exit(f"words from {min(words)} to {max(words)}: some of the memory is older")
