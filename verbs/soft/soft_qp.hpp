@@ -60,8 +60,9 @@ struct QpTimeouts {
 /// (settle()); neither half ever waits for the other, for a completion queue or for the program.
 /// Files: qp_startup.cpp from idle to RDMA mode, soft_qp.cpp state, qp_end.cpp the ends that the
 /// program asks for, qp_deadlines.cpp time-outs, qp_post.cpp posting, qp_receive.cpp and
-/// qp_transmit.cpp the halves, qp_source_fault.cpp what cannot be sent, qp_local.cpp the work
-/// requests that send nothing, qp_report.cpp what it says of itself.
+/// qp_transmit.cpp the halves, qp_complete.cpp the ends of send requests, qp_source_fault.cpp what
+/// cannot be sent, qp_local.cpp the work requests that send nothing, qp_report.cpp what it says of
+/// itself.
 class SoftQp final : public provider::Qp,
                      public ResponderQp,
                      public std::enable_shared_from_this<SoftQp> {
@@ -265,12 +266,14 @@ class SoftQp final : public provider::Qp,
   bool resolve_request(const rdmap::OutgoingSegment& segment, Payload& payload);
   bool resolve_response(const rdmap::OutgoingSegment& segment, Payload& payload);
   void commit(std::size_t accepted);
+  void discard_completions();
+  void take_terminate();
+
+  // qp_complete.cpp: under tx_.
   void retire();
   void flush_requests();
   void complete_head(Status status);
   void flush_late_posts();
-  void discard_completions();
-  void take_terminate();
 
   // qp_source_fault.cpp: under tx_.
   void refuse_read(const rdmap::OutgoingSegment& response, ddp::Error error,
