@@ -127,8 +127,12 @@ class Exchange:
 
     def prepare(self):
         command = [*self.place.prefix("client"), *self.words(self.case.prepare)]
-        done = subprocess.run(command, cwd=self.directory, env=self.environment(), check=False,
-                              capture_output=True, text=True, timeout=START_SECONDS * self.patience)
+        seconds = START_SECONDS * self.patience
+        try:
+            done = subprocess.run(command, cwd=self.directory, env=self.environment(), check=False,
+                                  capture_output=True, text=True, timeout=seconds)
+        except subprocess.TimeoutExpired as late:
+            raise Failed(f"{self.case.prepare} did not end within {seconds:.0f} s") from late
         if done.returncode != 0:
             raise Failed(f"{self.case.prepare}: {(done.stderr or done.stdout).strip()}")
 

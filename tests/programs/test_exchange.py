@@ -97,6 +97,7 @@ class ExchangeTest(unittest.TestCase):
         checks_ = (SameFile("made", "made"),)
         self.assertIsNone(self.run_("ask", prepare="touch made", checks=checks_).problem)
         self.assertIn("no-such-file", self.run_("silent", prepare="ls no-such-file").problem)
+        self.assertIn("did not end", self.run_("fail", patience=SHORT, prepare="sleep 60").problem)
 
     def test_a_server_is_asked_when_it_is_ready(self):
         self.assertIsNone(self.run_("ask", "say-and-serve", ready="^come$").problem)
