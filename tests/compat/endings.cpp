@@ -25,7 +25,7 @@ void send_one() {
 }
 
 int ends_in_a_child() {
-  const pid_t child = ::fork();
+  const pid_t child = iwarp::test::fork_for();
   if (child == 0) std::exit(0);  // with the handlers and the static objects of its parent
   int status = -1;
   ::waitpid(child, &status, 0);
@@ -42,7 +42,7 @@ int leaves_sends_behind() {
   iwarp::test::PausedPeer peer;
   int done[2];
   if (::pipe(done) != 0) return 6;
-  const pid_t child = ::fork();
+  const pid_t child = iwarp::test::fork_for();
   if (child == 0) {
     const std::size_t count = iwarp::compat_test::send_to(peer.port(), kMessages, kSize);
     if (::write(done[1], &count, sizeof count) != sizeof count) ::_exit(7);

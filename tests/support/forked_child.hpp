@@ -3,16 +3,52 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <cstdio>
+#include <filesystem>
 #include <fstream>
 #include <stdexcept>
 #include <string>
+#include <thread>
+
+#include "support/sanitizers.hpp"
 
 /// Children of a test.
 namespace iwarp::test {
 
+/// What the other threads of this process have done so far, as long as all of them sleep; else
+/// nothing. The same answer twice means that none of them ran in between.
+inline std::string rest_of_other_threads() {
+  std::string all;
+  for (const auto& task : std::filesystem::directory_iterator("/proc/self/task")) {
+    if (task.path().filename() == std::to_string(::gettid())) continue;
+    std::ifstream status(task.path() / "status");
+    for (std::string line; std::getline(status, line);) {
+      if (line.starts_with("State:") && line.find('S', 6) == line.npos) return {};
+      if (line.starts_with("Pid:") || line.find("ctxt_switches") != line.npos) all += line + '\n';
+    }
+  }
+  return all + "so far";
+}
+
+/// Waits until the other threads rest, for two seconds if they never do. A sanitizer needs that
+/// before a fork: what one of its threads has locked for an allocation is locked in the child for
+/// ever (GCC 12's runtimes unlock some of it only).
+inline void await_other_threads_rest() {
+  constexpr std::chrono::milliseconds kLook{1};
+  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(2);
+  std::string before;
+  while (std::chrono::steady_clock::now() < end) {
+    std::string now = rest_of_other_threads();
+    if (!now.empty() && now == before) return;
+    before = std::move(now);
+    std::this_thread::sleep_for(kLook);
+  }
+}
+
 /// Forks. A child has twenty seconds, or as many as are said.
 inline pid_t fork_for(unsigned seconds = 20) {
+  if constexpr (kSanitizer) await_other_threads_rest();
   const pid_t child = ::fork();
   if (child < 0) throw std::runtime_error("fork");
   if (child == 0) ::alarm(seconds);

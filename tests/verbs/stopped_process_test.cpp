@@ -9,6 +9,7 @@
 
 #include "iwarp/tcp_offload/descriptor.hpp"
 #include "src/patient_wait.hpp"
+#include "support/forked_child.hpp"
 #include "verbs/loopback_pair.hpp"
 #include "verbs/startup_support.hpp"
 
@@ -51,9 +52,8 @@ class PlainListener {
 /// A child that connects, and tells by its exit status whether it has.
 class ConnectingChild {
  public:
-  explicit ConnectingChild(const PlainListener& to) : pid_(::fork()) {
+  explicit ConnectingChild(const PlainListener& to) : pid_(iwarp::test::fork_for(60)) {
     if (pid_ != 0) return;
-    ::alarm(60);
     ConnectOptions options = soft::test::without_fall_back();
     options.timeout = kTime;
     Side side(16);
