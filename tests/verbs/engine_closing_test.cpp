@@ -84,5 +84,24 @@ TEST(EngineClosing, TheLastStreamBeforeTheEndIsSeenOff) {
   EXPECT_EQ(last, 10U);
 }
 
+// The process ends while the first stream is left to the engine: nothing here for ThreadSanitizer.
+TEST(EngineClosing, ProcessMayEndWhileTheEngineStarts) {
+  for (int i = 0; i < 100; ++i) {
+    std::atomic<std::size_t> sent{0};
+    std::atomic<bool> goes_on{false};
+    {
+      Engine engine;
+      std::thread other([&] {
+        while (!goes_on) std::this_thread::yield();
+        engine.see_off(closing(std::make_unique<WillingStream>(sent), 10));
+      });
+      goes_on = true;
+      engine.finish();
+      other.join();
+    }
+    EXPECT_EQ(sent, 10U);
+  }
+}
+
 }  // namespace
 }  // namespace iwarp::verbs::soft

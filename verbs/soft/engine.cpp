@@ -36,7 +36,13 @@ Engine::~Engine() {
 }
 
 void Engine::start() {
-  std::call_once(started_, [this] { thread_ = device_thread([this] { run(); }); });
+  std::call_once(started_, [this] {
+    thread_ = device_thread([this] {
+      own_thread_.store(std::this_thread::get_id());
+      run();
+    });
+    has_thread_.store(true);
+  });
 }
 
 std::error_code Engine::add(SoftQp& qp) {

@@ -51,7 +51,7 @@ class Engine {
     return running_clock_.look(Clock::now());
   }
   [[nodiscard]] bool is_own_thread() const {
-    return std::this_thread::get_id() == thread_.get_id();
+    return std::this_thread::get_id() == own_thread_.load();
   }
 
  private:
@@ -129,6 +129,9 @@ class Engine {
 
   RunningClock running_clock_;
   std::once_flag started_;
+  // Beside thread_: finish() comes in the middle of whatever other threads do.
+  std::atomic<bool> has_thread_{false};
+  std::atomic<std::thread::id> own_thread_{};
   std::thread thread_;
 };
 

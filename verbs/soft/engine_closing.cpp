@@ -74,7 +74,7 @@ void Engine::look_at_closing() {
 }
 
 void Engine::finish() {
-  if (!thread_.joinable() || is_own_thread()) return;
+  if (!has_thread_.load() || is_own_thread()) return;
   finishing_.store(true);
   wake_.raise();
   std::uint32_t seen = finish_steps_.load();
