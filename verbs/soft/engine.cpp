@@ -41,7 +41,7 @@ void Engine::start() {
       own_thread_.store(std::this_thread::get_id());
       run();
     });
-    has_thread_.store(true);
+    own_thread_.store(thread_.get_id());  // it may not run yet
   });
 }
 

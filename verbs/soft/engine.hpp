@@ -129,8 +129,7 @@ class Engine {
 
   RunningClock running_clock_;
   std::once_flag started_;
-  // Beside thread_: finish() comes in the middle of whatever other threads do.
-  std::atomic<bool> has_thread_{false};
+  // The id of thread_, if it runs: finish() may come while another thread assigns that.
   std::atomic<std::thread::id> own_thread_{};
   std::thread thread_;
 };

@@ -74,7 +74,8 @@ void Engine::look_at_closing() {
 }
 
 void Engine::finish() {
-  if (!has_thread_.load() || is_own_thread()) return;
+  const bool has_thread = own_thread_.load() != std::thread::id();
+  if (!has_thread || is_own_thread()) return;
   finishing_.store(true);
   wake_.raise();
   std::uint32_t seen = finish_steps_.load();
