@@ -7,6 +7,8 @@
 #include <sys/xattr.h>
 
 #include <array>
+#include <cerrno>
+#include <cstring>
 
 #include "cli/bytes_of.hpp"
 #include "cli/scratch_directory.hpp"
@@ -18,6 +20,10 @@ namespace {
 
 constexpr uid_t kStranger = 54321;
 constexpr gid_t kStrangers = 65432;
+
+// Why a test is skipped.
+constexpr const char* kNotRoot = "only root may give a file to another user";
+constexpr const char* kNoLists = "the file system of the temporary directory has no ACLs";
 
 /// An access control list as the kernel writes it (little-endian hosts).
 struct AclEntry {
@@ -79,8 +85,11 @@ class FileAccessTest : public testing::Test {
     }
     return 0;
   }
+  /// False where there are none at all.
   [[nodiscard]] bool set_acl(const std::string& name, const char* kind, const Acl& acl) const {
-    return ::setxattr(path(name).c_str(), kind, &acl, sizeof acl, 0) == 0;
+    const bool set = ::setxattr(path(name).c_str(), kind, &acl, sizeof acl, 0) == 0;
+    EXPECT_TRUE(set || errno == ENOTSUP) << kind << ": " << std::strerror(errno);
+    return set;
   }
   [[nodiscard]] std::vector<std::byte> acl_of(const std::string& name) const {
     return access_of(directory(), name)->value().acl;
@@ -150,7 +159,7 @@ TEST_F(FileAccessTest, PermissionsOfALinkAreNone) {
 }
 
 TEST_F(FileAccessTest, OwnerAndGroupAreKept) {
-  if (::geteuid() != 0) GTEST_SKIP() << "only root gives files away";
+  if (::geteuid() != 0) GTEST_SKIP() << kNotRoot;
   write("name", 0640);
   ASSERT_EQ(::chown(path("name").c_str(), kStranger, kStrangers), 0);
   replace("name");
@@ -160,7 +169,7 @@ TEST_F(FileAccessTest, OwnerAndGroupAreKept) {
 }
 
 TEST_F(FileAccessTest, RightsOfAGroupThatCannotBeKeptAreThoseOfOthers) {
-  if (::geteuid() != 0) GTEST_SKIP() << "only root gives files away";
+  if (::geteuid() != 0) GTEST_SKIP() << kNotRoot;
   // What a user without privileges does, who may write to the directory.
   ASSERT_EQ(::chown(scratch_.path().c_str(), kStranger, kStrangers), 0);
   for (const auto& [mode, left] : {std::pair{0664U, 0644U}, {0640U, 0600U}, {0604U, 0604U}}) {
@@ -179,7 +188,7 @@ TEST_F(FileAccessTest, RightsOfAGroupThatCannotBeKeptAreThoseOfOthers) {
 
 TEST_F(FileAccessTest, AnAccessControlListIsKept) {
   write("name", 0600);
-  if (!set_acl("name", "system.posix_acl_access", Acl(kStranger, 4, 4))) GTEST_SKIP() << "no ACLs";
+  if (!set_acl("name", "system.posix_acl_access", Acl(kStranger, 4, 4))) GTEST_SKIP() << kNoLists;
   const auto before = acl_of("name");
   ASSERT_FALSE(before.empty());
   replace("name");
@@ -189,7 +198,7 @@ TEST_F(FileAccessTest, AnAccessControlListIsKept) {
 
 TEST_F(FileAccessTest, AListThatTheDirectoryWouldGiveLetsNobodyIn) {
   write("name", 0660);
-  if (!set_acl("", "system.posix_acl_default", Acl(kStranger, 6, 6))) GTEST_SKIP() << "no ACLs";
+  if (!set_acl("", "system.posix_acl_default", Acl(kStranger, 6, 6))) GTEST_SKIP() << kNoLists;
   replace("name");
   EXPECT_TRUE(acl_of("name").empty());
   EXPECT_EQ(mode_of("name"), 0660U);

@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <thread>
@@ -16,19 +17,36 @@
 /// Children of a test.
 namespace iwarp::test {
 
-/// What the other threads of this process have done so far, as long as all of them sleep; else
-/// nothing. The same answer twice means that none of them ran in between.
-inline std::string rest_of_other_threads() {
+/// What the system says of a thread of this process (proc(5), /proc/pid/task/tid/status).
+struct ThreadStatus {
+  bool sleeps = false;
+  std::string switches;  ///< How often it has left a processor: the same as long as it sleeps on.
+};
+
+inline ThreadStatus status_of_thread(const std::string& number) {
+  ThreadStatus status;
+  std::ifstream file("/proc/self/task/" + number + "/status");
+  for (std::string line; std::getline(file, line);) {
+    if (line.starts_with("State:\tS")) status.sleeps = true;
+    if (line.find("ctxt_switches:") != line.npos) status.switches += line + '\n';
+  }
+  return status;
+}
+
+inline bool sleeps(pid_t thread) { return status_of_thread(std::to_string(thread)).sleeps; }
+
+/// The other threads of this process, and what they have done so far, as long as all of them sleep;
+/// else nothing. The same answer twice means that none of them ran in between.
+inline std::optional<std::string> rest_of_other_threads() {
   std::string all;
   for (const auto& task : std::filesystem::directory_iterator("/proc/self/task")) {
-    if (task.path().filename() == std::to_string(::gettid())) continue;
-    std::ifstream status(task.path() / "status");
-    for (std::string line; std::getline(status, line);) {
-      if (line.starts_with("State:") && line.find('S', 6) == line.npos) return {};
-      if (line.starts_with("Pid:") || line.find("ctxt_switches") != line.npos) all += line + '\n';
-    }
+    const std::string number = task.path().filename();
+    if (number == std::to_string(::gettid())) continue;
+    const ThreadStatus status = status_of_thread(number);
+    if (!status.sleeps) return std::nullopt;
+    all += number + '\n' + status.switches;
   }
-  return all + "so far";
+  return all;
 }
 
 /// Waits until the other threads rest, for two seconds if they never do. A sanitizer needs that
@@ -37,10 +55,10 @@ inline std::string rest_of_other_threads() {
 inline void await_other_threads_rest() {
   constexpr std::chrono::milliseconds kLook{1};
   const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(2);
-  std::string before;
+  std::optional<std::string> before;
   while (std::chrono::steady_clock::now() < end) {
-    std::string now = rest_of_other_threads();
-    if (!now.empty() && now == before) return;
+    auto now = rest_of_other_threads();
+    if (now && now == before) return;
     before = std::move(now);
     std::this_thread::sleep_for(kLook);
   }
@@ -117,14 +135,5 @@ class Pipe {
   }
   int ends_[2] = {-1, -1};
 };
-
-/// Whether a thread of this process sleeps, by the letter behind its name.
-inline bool sleeps(pid_t thread) {
-  std::ifstream file("/proc/self/task/" + std::to_string(thread) + "/stat");
-  std::string text;
-  std::getline(file, text);
-  const std::size_t name_end = text.rfind(')');
-  return name_end != std::string::npos && text.compare(name_end, 3, ") S") == 0;
-}
 
 }  // namespace iwarp::test
