@@ -219,7 +219,8 @@ void leave_connection(Id& id) {
 }
 
 // On one of the stack's threads. The new id has the listener's channel; one that waits makes its
-// own in rdma_get_request(). A request that goes unanswered is rejected.
+// own in rdma_get_request(). A request that goes unanswered is rejected, as one is that finds the
+// backlog full.
 void announce(Id& listener, std::unique_ptr<verbs::provider::IncomingConnection> request) {
   auto id = std::make_unique<Id>(listener, std::move(request));
   const verbs::ConnectionInfo& info = id->request->info();
@@ -229,6 +230,8 @@ void announce(Id& listener, std::unique_ptr<verbs::provider::IncomingConnection>
   event->put_parameters(info);
   event->shown.id = &id->shown;
   event->shown.listen_id = &listener.shown;
+  if (!listener.backlog->take()) return;
+  event->backlog = listener.backlog;
   static_cast<void>(id.release());  // the event's taker has it
   listener.report(std::move(event));
 }

@@ -2,6 +2,7 @@
 
 #include <rdma/rdma_cma.h>
 
+#include <atomic>
 #include <memory>
 #include <mutex>
 #include <utility>
@@ -14,11 +15,30 @@
 
 namespace iwarp::compat {
 
+/// How many more requests may wait for the program to take their events from the channel, as the
+/// kernel counts what rdma_listen() is given. Any thread.
+class Backlog {
+ public:
+  explicit Backlog(int most) : left_(most) {}
+  /// Whether there is room for one more, which it has then.
+  bool take() {
+    int left = left_.load();
+    while (left > 0 && !left_.compare_exchange_weak(left, left - 1)) {
+    }
+    return left > 0;
+  }
+  void give_back() { left_.fetch_add(1); }
+
+ private:
+  std::atomic<int> left_;
+};
+
 /// An event, from its happening to its acknowledgement.
 struct CmEvent {
   rdma_cm_event shown{};
   std::vector<std::byte> private_data;
   GivenEvents* counted_by = nullptr;  ///< Of the id that is not destroyed before all are back.
+  std::shared_ptr<Backlog> backlog;   ///< Where a request has its place until it is taken.
 
   explicit CmEvent(rdma_cm_event_type type, int status = 0) {
     shown.event = type;

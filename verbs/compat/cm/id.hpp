@@ -78,6 +78,7 @@ struct Id {
 
   Reservation reservation;
   std::shared_ptr<verbs::provider::Listener> listener;
+  std::shared_ptr<Backlog> backlog;                              ///< Of one that listens.
   std::unique_ptr<verbs::provider::IncomingConnection> request;  ///< Not answered yet.
   /// What rdma_get_request() makes queue pairs from.
   std::optional<ibv_qp_init_attr> endpoint_qp;

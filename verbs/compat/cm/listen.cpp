@@ -16,8 +16,9 @@ int listen(Id& id, int backlog) {
   const auto stack = provider();
   if (stack == nullptr) return ENODEV;
   verbs::provider::ListenOptions options;
-  constexpr int kUsual = 128;
-  options.backlog = backlog > 0 ? std::min(backlog, 4096) : kUsual;
+  constexpr int kMost = 1024;  // the kernel's, which it takes for less than 1 as well
+  options.backlog = backlog > 0 ? std::min(backlog, kMost) : kMost;
+  id.backlog = std::make_shared<Backlog>(options.backlog);
   options.v6_only = id.reservation_terms.v6_only;
   options.traffic_class = id.traffic_class;
   id.reservation.make_room();
@@ -43,24 +44,35 @@ namespace {
 int take_request(Id& listener, rdma_cm_id** to) {
   if (listener.origin.refuses()) return fail_minus(ENODEV);
   if (listener.listener == nullptr || !listener.waits()) return fail_minus(EINVAL);
+  if (listener.shown.event != nullptr) ::rdma_ack_cm_event(listener.shown.event);
+  listener.shown.event = nullptr;
   rdma_cm_event* event = nullptr;
   if (::rdma_get_cm_event(listener.shown.channel, &event) != 0) return -1;
+  // As librdmacm: the next call acknowledges it, or the end of the listener.
+  const auto keep_and_fail = [&](int error) {
+    listener.shown.event = event;
+    return fail_minus(error);
+  };
   if (event->event != RDMA_CM_EVENT_CONNECT_REQUEST) {
-    const int status = event->status;
-    ::rdma_ack_cm_event(event);
-    return fail_minus(status < 0 ? -status : EINVAL);
+    return keep_and_fail(event->status < 0 ? -event->status : EINVAL);
   }
   rdma_cm_id* const id = event->id;
-  id_of(id).move_to(nullptr);
-  id->event = event;
+  const auto destroy_and_fail = [&](int error) {
+    ::rdma_destroy_id(id);
+    return keep_and_fail(error);
+  };
+  const int moved = guarded_errno([id] {
+    id_of(id).move_to(nullptr);
+    return 0;
+  });
+  if (moved != 0) return destroy_and_fail(moved);
   if (listener.endpoint_qp) {
     ibv_qp_init_attr attributes = *listener.endpoint_qp;
     if (::rdma_create_qp(id, listener.endpoint_pd, &attributes) != 0) {
-      const int error = errno;
-      ::rdma_destroy_id(id);
-      return fail_minus(error);
+      return destroy_and_fail(errno);
     }
   }
+  id->event = event;
   *to = id;
   return 0;
 }

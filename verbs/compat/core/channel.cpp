@@ -21,12 +21,13 @@ CqEvents::CqEvents() : epoll_(::epoll_create1(EPOLL_CLOEXEC)) {
 CqEvents::~CqEvents() { ::close(epoll_); }
 
 void CqEvents::add(Cq& cq) {
+  const int descriptor = cq.core->event_descriptor();
   const std::lock_guard lock(mutex_);
   const auto added = queues_.emplace(next_++, &cq).first;
   epoll_event event{};
   event.events = EPOLLIN;
   event.data.u64 = added->first;
-  if (::epoll_ctl(epoll_, EPOLL_CTL_ADD, cq.core->event_descriptor(), &event) == 0) return;
+  if (::epoll_ctl(epoll_, EPOLL_CTL_ADD, descriptor, &event) == 0) return;
   const int error = errno;
   queues_.erase(added);
   throw std::system_error(error, std::generic_category());

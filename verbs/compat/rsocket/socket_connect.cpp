@@ -74,7 +74,8 @@ int Socket::listen(int backlog) {
       if (rdma_bind_addr(id_, reinterpret_cast<sockaddr*>(&any)) != 0) return -errno;
       bound_ = true;
     }
-    if (rdma_listen(id_, backlog) != 0) return -errno;
+    // Peers beyond the backlog wait, as those of TCP sockets do: they are not refused.
+    if (rdma_listen(id_, 0) != 0) return -errno;
     state_ = State::kListening;
   }
   return -AcceptService::instance().add(shared_from_this());
