@@ -1,6 +1,5 @@
 #include "iwarp/asio/acceptor.hpp"
 
-#include <deque>
 #include <utility>
 
 #include "connection_core.hpp"
@@ -13,22 +12,20 @@ namespace detail {
 
 using boost::asio::error::operation_aborted;
 
-/// What stands behind an acceptor: requests that wait for an async_accept, or the other way
-/// round.
+/// What stands behind an acceptor: an async_accept that waits for a request, or the other way
+/// round; the requests are the listener's.
 class acceptor_core : public dependent, public std::enable_shared_from_this<acceptor_core> {
  public:
-  explicit acceptor_core(std::shared_ptr<device_core> device, std::size_t backlog)
-      : device_(std::move(device)), backlog_(backlog) {}
+  explicit acceptor_core(std::shared_ptr<device_core> device) : device_(std::move(device)) {}
   ~acceptor_core() override { device_->remove(*this); }
 
-  void attach(const endpoint& at, const listen_options& options) {
-    auto handler = [link = weak_from_this()](verbs::ConnectionRequest request) {
-      if (const auto self = link.lock()) {
-        self->on_request(std::make_unique<verbs::ConnectionRequest>(std::move(request)));
-      }
+  void attach(const endpoint& at, listen_options options) {
+    options.on_waiting = [link = weak_from_this(), told = std::move(options.on_waiting)] {
+      if (const auto self = link.lock()) self->on_waiting();
+      if (told) told();
     };
     const session held(*this);  // a peer may come at once
-    listener_.emplace(value_or_throw(device_->device().listen(at, options, std::move(handler))));
+    listener_.emplace(value_or_throw(device_->device().listen(at, options)));
     endpoint_ = listener_->endpoint();
     device_->add(*this, weak_from_this());
   }
@@ -39,10 +36,11 @@ class acceptor_core : public dependent, public std::enable_shared_from_this<acce
     if (device_->refuses()) return operation.complete(no_device());
     const session held(*this);
     if (!listener_) return complete(operation, boost::asio::error::bad_descriptor);
-    if (requests_.empty()) return waits_.push_back(operation);
-    operation.result = connection_request(std::move(requests_.front()));
-    requests_.pop_front();
-    complete(operation, {});
+    if (auto request = next()) {
+      give(operation, std::move(request));
+    } else {
+      waits_.push_back(operation);
+    }
   }
 
   [[nodiscard]] std::uint32_t cancels() const { return cancels_.load(); }
@@ -58,10 +56,8 @@ class acceptor_core : public dependent, public std::enable_shared_from_this<acce
     if (device_->inherited()) return;
     cancel_all();
     std::optional<verbs::Listener> listener;  // destroyed without the lock
-    std::deque<std::unique_ptr<verbs::ConnectionRequest>> rejected;
     const session held(*this);
     listener.swap(listener_);
-    rejected.swap(requests_);
   }
 
   void cancel(operation_base& operation, cancel_scope /*scope*/) override {
@@ -87,25 +83,29 @@ class acceptor_core : public dependent, public std::enable_shared_from_this<acce
   }
 
  private:
-  void on_request(std::unique_ptr<verbs::ConnectionRequest> request) {
+  void on_waiting() {
     const session held(*this);
-    if (operation_base* wait = waits_.pop_front()) {
-      static_cast<operation<connection_request>&>(*wait).result =
-          connection_request(std::move(request));
-      complete(*wait, {});
-    } else if (listener_ && requests_.size() < backlog_) {
-      requests_.push_back(std::move(request));
-    }
-    // Whoever is left over is rejected by the end of its request.
+    if (!listener_ || waits_.empty()) return;
+    auto request = next();
+    if (!request) return;  // it has gone again, or another operation has it
+    give(static_cast<operation<connection_request>&>(*waits_.pop_front()), std::move(request));
+  }
+
+  std::unique_ptr<verbs::ConnectionRequest> next() {
+    auto waiting = listener_->next(std::chrono::milliseconds(0));
+    return waiting ? std::make_unique<verbs::ConnectionRequest>(std::move(*waiting)) : nullptr;
+  }
+
+  void give(operation<connection_request>& to, std::unique_ptr<verbs::ConnectionRequest> request) {
+    to.result = connection_request(std::move(request));
+    complete(to, {});
   }
 
   const std::shared_ptr<device_core> device_;
-  const std::size_t backlog_;
   std::atomic<std::uint32_t> cancels_{0};
   endpoint endpoint_;
   // In a session only.
   std::optional<verbs::Listener> listener_;
-  std::deque<std::unique_ptr<verbs::ConnectionRequest>> requests_;
   operation_list waits_;
 };
 
@@ -247,8 +247,7 @@ verbs::AwaitOptions await_options::to_verbs() const {
 acceptor::acceptor(any_io_executor executor, device& of, const endpoint& at,
                    const listen_options& options)
     : executor_(std::move(executor)),
-      core_(detail::make_shared_here<detail::acceptor_core>(
-          of.core_, static_cast<std::size_t>(std::max(options.backlog, 1)))) {
+      core_(detail::make_shared_here<detail::acceptor_core>(of.core_)) {
   core_->attach(at, options);
 }
 

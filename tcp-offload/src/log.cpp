@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <mutex>
+#include <string>
 #include <utility>
 
 #include "iwarp/tcp_offload/process.hpp"
@@ -88,6 +89,28 @@ void set_logger(Logger logger) {
 void log(LogLevel level, std::string_view line) {
   const Use use;
   use.logger()->log(level_of(level), "{}", line);
+}
+
+void LogLimit::log(LogLevel level, std::string_view line, Clock::time_point now) {
+  if (!logs(level)) return;
+  std::size_t left_out = 0;
+  {
+    const std::lock_guard lock(mutex_);
+    if (written_ == 0 || now - since_ >= interval_) {
+      since_ = now;
+      written_ = 0;
+      left_out = std::exchange(left_out_, 0);
+    }
+    if (written_ == most_) {
+      ++left_out_;
+      return;
+    }
+    ++written_;
+  }
+  if (left_out != 0) {
+    tcp_offload::log(level, std::to_string(left_out) + " lines like the next were left out");
+  }
+  tcp_offload::log(level, line);
 }
 
 bool logs(LogLevel level) {

@@ -84,9 +84,9 @@ TEST(EngineClosing, TheLastStreamBeforeTheEndIsSeenOff) {
   EXPECT_EQ(last, 10U);
 }
 
-// The process ends while another thread leaves the first stream to the engine, whose thread starts
-// with that. ThreadSanitizer is the judge; the octets leave all the same.
-TEST(EngineClosing, ProcessMayEndWhileTheEngineStarts) {
+// The process ends while another thread leaves a stream to the engine. ThreadSanitizer is the
+// judge; the octets leave all the same.
+TEST(EngineClosing, ProcessMayEndWhileAStreamIsLeftToTheEngine) {
   for (int i = 0; i < 100; ++i) {
     std::atomic<std::size_t> sent{0};
     std::atomic<bool> goes_on{false};

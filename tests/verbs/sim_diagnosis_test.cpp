@@ -201,7 +201,7 @@ TEST_F(Diagnosed, FinInsideAnFpduIsThePeersAndMpas) {
 
 TEST_F(Diagnosed, HalfAnFpduIsATimeOutInMpa) {
   RawPair pair;
-  pair.end.host->most_tails = 1;  // there is no room for another one
+  pair.end.host->enough_tails = 1;  // there is no room for another one
   const auto octets = pair.peer.frame(segment(untagged(rdmap::Opcode::kSend, 1), pattern(50)));
   pair.peer.send_octets(ConstBytes(octets).first(30));
   pair.run_for(1s);

@@ -29,6 +29,7 @@ void SimHost::turn() {
     if (qp->wants_looks()) qp->look_again();
     qp->check_deadlines();
   }
+  look_at_tails();
   while (!tasks_.empty()) {
     const auto task = std::move(tasks_.front());
     tasks_.pop_front();
@@ -39,6 +40,15 @@ void SimHost::turn() {
     if (!closer.failure().empty()) failed_closings.push_back(closer.failure());
     return true;
   });
+}
+
+void SimHost::look_at_tails() {
+  if (tail_room()) return;
+  soft::TailLedger ledger({.enough = enough_tails, .most = 4 * enough_tails});
+  ledger.account(tails);
+  std::vector<std::shared_ptr<soft::SoftQp>> all;
+  for (soft::SoftQp* qp : qps_) all.push_back(qp->shared_from_this());
+  soft::make_tail_room(all, ledger, running());
 }
 
 // ---- SimEnd ----

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "iwarp/tcp_offload/sim_network.hpp"
+#include "soft/half_fpdus.hpp"
 #include "soft/memory_registry.hpp"
 #include "soft/running_clock.hpp"
 #include "soft/soft_cq.hpp"
@@ -38,7 +39,10 @@ class SimHost final : public soft::Host {
   [[nodiscard]] Clock::time_point now() const override { return net_.now(); }
   [[nodiscard]] Clock::time_point running() override { return running_.look(net_.now() + jumped); }
   std::uint32_t secret() override { return secrets_.word32(); }
-  void post(std::function<void()> task) override { tasks_.push_back(std::move(task)); }
+  void post(std::function<void()> task) override {
+    if (posts_without_memory != 0 && posts_without_memory-- != 0) throw std::bad_alloc();
+    tasks_.push_back(std::move(task));
+  }
   void report(AsyncEvent event) override { reports.push_back(std::move(event)); }
   std::error_code add(soft::SoftQp& qp) override {
     qps_.push_back(&qp);
@@ -59,13 +63,15 @@ class SimHost final : public soft::Host {
   }
   void see_off(soft::ClosingStream closing) override;
   void account_tail(std::ptrdiff_t octets) override {
-    tails += octets;
     if (inside_receive) std::exchange(inside_receive, nullptr)();
+    tails += octets;
   }
-  [[nodiscard]] bool tail_room() const override { return tails < most_tails; }
+  [[nodiscard]] bool tail_room() const override { return tails < enough_tails; }
 
   /// Serves every socket, looks at the time-outs, runs what was posted.
   void turn();
+  /// The look at the halves of FPDUs, where the room for them is short.
+  void look_at_tails();
   /// Queue pairs whose socket is served.
   [[nodiscard]] std::size_t serving() const { return qps_.size(); }
   /// Streams that their queue pair has left behind.
@@ -87,9 +93,10 @@ class SimHost final : public soft::Host {
   /// Sends only for a queue pair whose socket was full, as the engine does; otherwise at each turn:
   /// a device that does not copy tells nobody when it releases memory.
   bool sends_when_asked = false;
+  std::size_t posts_without_memory = 0;  ///< So many more tasks cannot be posted.
   std::vector<AsyncEvent> reports;
   std::ptrdiff_t tails = 0;
-  std::ptrdiff_t most_tails = std::ptrdiff_t{1} << 24;
+  std::ptrdiff_t enough_tails = std::ptrdiff_t{1} << 24;  ///< Four times as much is too much.
 
  private:
   static void receive_all(soft::SoftQp& qp);

@@ -75,7 +75,7 @@ TEST(SimClose, HalfAnFpduIsWaitedForAsLongAsThereIsRoom) {
 
 TEST(SimClose, OctetsThatTrickleInDoNotProlongAnFpdusTimeWhileRoomIsShort) {
   RawPair pair;
-  pair.end.host->most_tails = 1;
+  pair.end.host->enough_tails = 4;  // of which an octet is a part that others may need
   const auto octets = pair.peer.frame(segment(untagged(rdmap::Opcode::kSend, 1), pattern(50)));
   for (std::size_t i = 0; i < 6; ++i) {
     pair.peer.send_octets(ConstBytes(octets).subspan(i, 1));
@@ -246,36 +246,65 @@ TEST_F(GoneWhileSending, WrongRequestBehindDoesNotHideIt) {
   expect_broken(pair.end, "connection lost");
 }
 
-TEST(SimClose, NoRoomForHalfFpdusStopsReadingUntilThereIsSome) {
+// However short the room for halves is, whole FPDUs come through.
+TEST(SimClose, NoRoomForHalfFpdusStopsNoWholeOnes) {
   RawPair pair;
   Region& inbox = pair.end.region(4000, Access::kLocalWrite);
   const Sge to = inbox.sge();
   post(pair.end, RecvWr{1, {&to, 1}});
-  pair.end.host->most_tails = 0;
+  const std::ptrdiff_t others = pair.end.host->enough_tails;
+  pair.end.host->tails = others;
   pair.peer.send(segment(untagged(rdmap::Opcode::kSend, 1), pattern(4000)));
-  pair.run_for(1s);
-  EXPECT_TRUE(pair.end.received.empty());
-  EXPECT_EQ(pair.end.qp->counters().octets_received, 0U);
-  pair.end.host->most_tails = 1;
   ASSERT_TRUE(pair.run_until([&] { return !pair.end.received.empty(); }, 1s));
   EXPECT_EQ(statuses(pair.end.received), std::vector{Status::kSuccess});
-  EXPECT_EQ(pair.end.host->tails, 0);
+  EXPECT_EQ(pair.end.host->tails, others);
 }
 
-TEST(SimClose, HalfFpdusThatFillTheRoomOfAllEndSoon) {
-  RawPair pair;
-  Region& inbox = pair.end.region(4000, Access::kLocalWrite);
-  const Sge to = inbox.sge();
-  post(pair.end, RecvWr{1, {&to, 1}});
-  pair.end.host->most_tails = 100;
-  const auto whole = pair.peer.frame(segment(untagged(rdmap::Opcode::kSend, 1), pattern(4000)));
-  pair.peer.send_octets(ConstBytes(whole).first(2000));
-  pair.run_for(200ms);
-  EXPECT_FALSE(pair.end.closed());
-  ASSERT_TRUE(pair.run_until([&] { return pair.end.closed(); }, 300ms));
-  pair.turn();
-  expect_broken(pair.end, "half an FPDU");
-  EXPECT_EQ(pair.end.host->tails, 0);
+class HalfFpdus : public testing::Test {
+ protected:
+  void send_half(std::size_t octets) {
+    post(pair_.end, RecvWr{1, {}});
+    const auto whole = pair_.peer.frame(segment(untagged(rdmap::Opcode::kSend, 1), pattern(4000)));
+    pair_.peer.send_octets(ConstBytes(whole).first(octets));
+  }
+  RawPair pair_;
+};
+
+TEST_F(HalfFpdus, ThatFillTheRoomOfAllEndSoon) {
+  pair_.end.host->enough_tails = 1000;
+  send_half(2000);
+  pair_.run_for(200ms);
+  EXPECT_FALSE(pair_.end.closed());
+  ASSERT_TRUE(pair_.run_until([&] { return pair_.end.closed(); }, 300ms));
+  pair_.turn();
+  expect_broken(pair_.end, "half an FPDU");
+  EXPECT_EQ(pair_.end.host->tails, 0);
+}
+
+TEST_F(HalfFpdus, ThatTakeMoreThanAllTheRoomEndAtOnce) {
+  pair_.end.host->enough_tails = 500;
+  send_half(2000);
+  ASSERT_TRUE(pair_.run_until([&] { return pair_.end.closed(); }, 20ms));
+}
+
+// The longest wait ends, of the others none: there is room again.
+TEST_F(HalfFpdus, AreGivenUpNoFurtherThanTheRoomNeeds) {
+  RawPair others[3];
+  std::vector<std::shared_ptr<soft::SoftQp>> all;
+  std::ptrdiff_t held = 0;
+  for (RawPair& one : others) {
+    const auto whole = one.peer.frame(segment(untagged(rdmap::Opcode::kSend, 1), pattern(4000)));
+    one.run_for(1ms * (1 + std::ssize(all)));  // each has a network, and a time, of its own
+    one.peer.send_octets(ConstBytes(whole).first(1000));
+    one.run_for(1ms);
+    all.push_back(one.end.qp);
+    held += one.end.host->tails;
+  }
+  soft::TailLedger tails({.enough = held, .most = held});
+  EXPECT_TRUE(tails.account(held));
+  soft::make_tail_room(all, tails, others[0].end.host->running() + 1s);
+  EXPECT_TRUE(others[0].end.closed());
+  EXPECT_FALSE(others[1].end.closed() || others[2].end.closed());
 }
 
 }  // namespace

@@ -114,7 +114,7 @@ TEST_F(ReceiveWait, LeavesTheRestOfAnFpduItsTime) {
   pair.peer.send_octets(behind);
   pair.peer.send_octets(half);
   pair.run_for(1ms);
-  pair.end.host->most_tails = 0;  // 250 ms for half an FPDU, from now on
+  pair.end.host->tails += pair.end.host->enough_tails;  // little time for halves, from now on
   pair.run_for(900ms);
   ASSERT_FALSE(pair.end.closed());
   post_receive(0);
@@ -132,7 +132,7 @@ TEST_F(ReceiveWait, NeedsRoomForWhatComesBehind) {
   half.resize(50);
   pair.peer.send_octets(half);
   pair.run_for(1ms);
-  pair.end.host->most_tails = 0;
+  pair.end.host->enough_tails = 40;
   pair.peer.send_octets(rest);
   ASSERT_TRUE(pair.run_until([&] { return pair.peer.terminate().has_value(); }, 100ms));
   EXPECT_EQ(pair.peer.terminate()->cause.code, kNoBuffer);

@@ -167,25 +167,83 @@ TEST(Listening, SurvivesAResetAtEachOctetOfTheRequest) {
   }
 }
 
+// Whoever has said nothing for longest makes room, at once.
 TEST(Listening, KeepsNoMoreHalfOpenThanItsLimit) {
   SimWorld world;
+  std::vector<Error> told;
   provider::ListenOptions options;
   options.max_half_open = 3;
-  options.request_timeout = seconds(4);
+  options.on_no_request = [&](const Error& error) { told.push_back(error); };
   Listening listening(world, options);
   std::vector<std::unique_ptr<RawPeer>> mute;
-  for (int i = 0; i < 3; ++i) mute.push_back(std::make_unique<RawPeer>(world, listening.endpoint));
-  world.net.advance(milliseconds(100));
+  for (int i = 0; i < 3; ++i) {
+    mute.push_back(std::make_unique<RawPeer>(world, listening.endpoint));
+    world.net.advance(milliseconds(100));
+  }
+  EXPECT_TRUE(told.empty());
   RawPeer good(world, listening.endpoint);
   good.write(request_of());
-  world.net.advance(seconds(3));
-  EXPECT_EQ(listening.calls, 0);
-  mute.front()->connection->close();  // makes room
   world.net.advance(milliseconds(100));
   EXPECT_EQ(listening.calls, 1);
-  world.net.advance(seconds(1));
-  EXPECT_TRUE(mute.back()->ended());
+  EXPECT_TRUE(mute[0]->ended());
+  EXPECT_FALSE(mute[1]->ended() || mute[2]->ended());
+  ASSERT_EQ(told.size(), 1U);
+  EXPECT_EQ(told.front().code, std::errc::connection_aborted);
+  EXPECT_THAT(told.front().message, HasSubstr("others needed its place"));
+  for (int i = 0; i < 50; ++i) mute.push_back(std::make_unique<RawPeer>(world, listening.endpoint));
   expect_service(world, listening);
+}
+
+// The peers of one address take room from each other only.
+TEST(Listening, GivesAnAddressItsShareOfHalfOpen) {
+  SimWorld world;
+  provider::ListenOptions options;
+  options.max_half_open = 10;
+  options.max_half_open_per_address = 3;
+  Listening listening(world, options);
+  RawPeer other(world.net.device(3), listening.endpoint);
+  world.net.advance(milliseconds(100));
+  std::vector<std::unique_ptr<RawPeer>> many;
+  for (int i = 0; i < 20; ++i) {
+    many.push_back(std::make_unique<RawPeer>(world, listening.endpoint));
+    world.net.advance(milliseconds(10));
+  }
+  const auto open = std::ranges::count_if(many, [](const auto& one) { return !one->ended(); });
+  EXPECT_EQ(open, 3);
+  EXPECT_FALSE(many.back()->ended());
+  EXPECT_FALSE(other.ended());
+}
+
+TEST(Listening, TakesRoomFromTheAddressThatHasTheMost) {
+  SimWorld world;
+  provider::ListenOptions options;
+  options.max_half_open = 4;
+  Listening listening(world, options);
+  RawPeer other(world.net.device(3), listening.endpoint);
+  std::vector<std::unique_ptr<RawPeer>> many;
+  for (int i = 0; i < 20; ++i) {
+    world.net.advance(milliseconds(10));
+    many.push_back(std::make_unique<RawPeer>(world, listening.endpoint));
+  }
+  world.net.advance(milliseconds(100));
+  EXPECT_FALSE(other.ended());
+  other.write(request_of());
+  world.net.advance(milliseconds(100));
+  EXPECT_EQ(listening.calls, 1);
+}
+
+TEST(Listening, MayBeEndedByWhoIsToldOfOneThatMakesRoom) {
+  SimWorld world;
+  std::unique_ptr<Listening> listening;
+  provider::ListenOptions options;
+  options.max_half_open = 1;
+  options.on_no_request = [&](const Error&) { listening.reset(); };
+  listening = std::make_unique<Listening>(world, options);
+  RawPeer first(world, listening->endpoint);
+  world.net.advance(milliseconds(10));
+  RawPeer second(world, listening->endpoint);
+  ASSERT_TRUE(world.run_until([&] { return first.ended() && second.ended(); }));
+  EXPECT_EQ(listening, nullptr);
 }
 
 TEST(Listening, DoesNotCountWhatWaitsForTheUser) {
@@ -194,12 +252,12 @@ TEST(Listening, DoesNotCountWhatWaitsForTheUser) {
   options.max_half_open = 1;
   Listening listening(world, options);
   std::vector<std::unique_ptr<RawPeer>> peers;
-  for (int i = 0; i < 5; ++i) {
+  for (std::size_t i = 1; i <= 5; ++i) {
     peers.push_back(std::make_unique<RawPeer>(world, listening.endpoint));
     peers.back()->write(request_of());
+    world.net.advance(milliseconds(100));
+    EXPECT_EQ(listening.incoming.size(), i);
   }
-  world.net.advance(milliseconds(100));
-  EXPECT_EQ(listening.incoming.size(), 5U);
 }
 
 TEST(Listening, ServesOneAtATimeEvenWithNoRoomGiven) {

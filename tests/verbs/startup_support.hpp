@@ -186,8 +186,9 @@ class Listening {
 class RawPeer {
  public:
   /// Connects.
-  RawPeer(World& world, const Endpoint& to) {
-    attempt_ = world.client()->async_connect(
+  RawPeer(World& world, const Endpoint& to) : RawPeer(*world.client(), to) {}
+  RawPeer(tcp_offload::Device& from, const Endpoint& to) {
+    attempt_ = from.async_connect(
         to, [this](std::error_code e, std::unique_ptr<tcp_offload::Connection> c) {
           error = e;
           if (c) begin(std::move(c));

@@ -82,8 +82,9 @@ void log_end(const EndOfConnection& end) {
   if (!tcp_offload::logs(level)) return;
   const std::string between =
       began ? ", " + to_text(end.local) + " to " + to_text(end.remote) : std::string();
-  tcp_offload::log(
-      level, "queue pair " + std::to_string(end.qp_number) + between + ": " + end.why.to_string());
+  static tcp_offload::LogLimit limit;
+  limit.log(level,
+            "queue pair " + std::to_string(end.qp_number) + between + ": " + end.why.to_string());
 }
 
 // What the peer asked for and must not have is an access error, what makes no sense a request

@@ -4,6 +4,7 @@
 #include <array>
 
 #include "soft/device_thread.hpp"
+#include "soft/failure.hpp"
 #include "soft/socket_token.hpp"
 #include "soft/soft_cq.hpp"
 #include "soft/soft_qp.hpp"
@@ -14,6 +15,10 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr auto kDeadlineTick = 250ms;
+// After a step that failed.
+constexpr auto kFailureRest = 10ms;
+// While the room for halves of FPDUs is short.
+constexpr auto kTailTick = 50ms;
 // While the end of the program is held up for closing streams: acknowledgements show at a look.
 constexpr auto kExitTick = 5ms;
 
@@ -26,35 +31,32 @@ Engine::Engine() : sockets_(tcp_offload::Repeat::kOnce) {
   if (const auto why = sockets_.add(wake_.descriptor(), kWakeToken, {true, false})) {
     throw std::system_error(why, "a device cannot watch its sockets");
   }
+  thread_ = device_thread([this] { run(); });
 }
 
 Engine::~Engine() {
   finishing_.store(true);
   stopping_.store(true);
   wake_.raise();
-  if (thread_.joinable()) thread_.join();
+  thread_.join();
 }
 
-void Engine::start() {
-  std::call_once(started_, [this] {
-    thread_ = device_thread([this] {
-      own_thread_.store(std::this_thread::get_id());
-      run();
-    });
-    own_thread_.store(thread_.get_id());  // it may not run yet
-  });
-}
-
+// Takes the memory for all that may become of the entry: it must not be missing later.
 std::error_code Engine::add(SoftQp& qp) {
-  start();
   const std::lock_guard lock(mutex_);
-  // The thread, which may see the socket ready at once, waits for the lock.
-  const auto refused = sockets_.add(qp.descriptor(), token_of(qp), {qp.reads(), qp.blocked()});
-  if (refused) return refused;
+  for (auto* list : {&parked_, &waiting_, &lent_}) {
+    if (list->capacity() <= entries_.size()) list->reserve(2 * entries_.size() + 1);
+  }
   entries_[token_of(qp)] = {.qp = qp.weak_from_this(),
                             .descriptor = qp.descriptor(),
                             .seen_sign = sign_of(qp),
                             .seen_helps = helps_.load()};
+  // The thread, which may see the socket ready at once, waits for the lock.
+  const auto refused = sockets_.add(qp.descriptor(), token_of(qp), {qp.reads(), qp.blocked()});
+  if (refused) {
+    entries_.erase(token_of(qp));
+    return refused;
+  }
   if (entries_.size() == 1) wake_.raise();  // deadlines are looked at from now on
   return {};
 }
@@ -146,16 +148,28 @@ void Engine::look_at_waiting() {
   }
 }
 
-void Engine::look_at_deadlines() {
+std::vector<std::shared_ptr<SoftQp>> Engine::all_owners() {
   std::vector<std::shared_ptr<SoftQp>> all;
-  {
-    const std::lock_guard lock(mutex_);
-    all.reserve(entries_.size());
-    for (const auto& [token, entry] : entries_) {
-      if (auto qp = entry.qp.lock()) all.push_back(std::move(qp));
-    }
+  const std::lock_guard lock(mutex_);
+  all.reserve(entries_.size());
+  for (const auto& [token, entry] : entries_) {
+    if (auto qp = entry.qp.lock()) all.push_back(std::move(qp));
   }
-  for (const auto& qp : all) qp->check_deadlines();
+  return all;
+}
+
+void Engine::look_at_deadlines() {
+  for (const auto& qp : all_owners()) qp->check_deadlines();
+}
+
+void Engine::account_tail(std::ptrdiff_t octets) {
+  if (tails_.account(octets)) wake_.raise();
+}
+
+void Engine::look_at_tails(Clock::time_point now) {
+  if (!tails_.is_short() || (now < next_tails_ && !tails_.has_run_out())) return;
+  next_tails_ = now + kTailTick;
+  make_tail_room(all_owners(), tails_, running());
 }
 
 std::optional<std::chrono::milliseconds> Engine::time_to_wait() {
@@ -165,39 +179,57 @@ std::optional<std::chrono::milliseconds> Engine::time_to_wait() {
   if ((!parked_.empty() && !resting_.load()) || !waiting_.empty()) by(next_tick_);
   const bool ends = finishing_.load() && !finished_.load();
   if (!entries_.empty() || !closing_.empty() || !arriving_.empty() || ends) by(next_deadlines_);
+  if (tails_.is_short()) by(next_tails_);
   if (!until) return std::nullopt;
   const auto left = std::chrono::ceil<std::chrono::milliseconds>(*until - Clock::now());
   return std::max(left, 0ms);
 }
 
+// Connections see to what goes wrong in a step of theirs. For what is left, a lack of memory for
+// the engine's own lists, there is a next time.
 void Engine::run() {
-  std::array<tcp_offload::Ready, 64> ready;
-  for (;;) {
-    const std::size_t count = sockets_.wait(ready, time_to_wait());
-    for (const tcp_offload::Ready& one : std::span(ready).first(count)) {
-      if (one.token == kWakeToken) {
-        wake_.clear();
-        sockets_.modify(wake_.descriptor(), kWakeToken, {true, false});
-      } else if (is_closing(one.token)) {
-        serve_closing(one.token);
-      } else {
-        serve(one);
-      }
+  for (bool over = false; !over;) {
+    try {
+      serve_ready();
+      over = take_step();
+    } catch (const std::exception& error) {
+      log_failure("the engine cannot take a step", error);
+      std::this_thread::sleep_for(kFailureRest);
     }
-    // First these two: what was seen off before the end began is taken in before it is judged.
-    const bool finishing = finishing_.load();
-    const bool stopping = stopping_.load();
-    take_in_closing();
-    const auto now = Clock::now();
-    if (tick_is_due(now)) tick();
-    if (finishing || now >= next_deadlines_) {
-      next_deadlines_ = now + (finishing ? kExitTick : kDeadlineTick);
-      look_at_deadlines();
-      look_at_closing();
-    }
-    if (finishing) finish_step();
-    if (stopping && finished_.load()) return;
   }
+}
+
+void Engine::serve_ready() {
+  std::array<tcp_offload::Ready, 64> ready;
+  const std::size_t count = sockets_.wait(ready, time_to_wait());
+  for (const tcp_offload::Ready& one : std::span(ready).first(count)) {
+    if (one.token == kWakeToken) {
+      wake_.clear();
+      sockets_.modify(wake_.descriptor(), kWakeToken, {true, false});
+    } else if (is_closing(one.token)) {
+      serve_closing(one.token);
+    } else {
+      serve(one);
+    }
+  }
+}
+
+// True once there is nothing left to do.
+bool Engine::take_step() {
+  // First these two: what was seen off before the end began is taken in before it is judged.
+  const bool finishing = finishing_.load();
+  const bool stopping = stopping_.load();
+  take_in_closing();
+  const auto now = Clock::now();
+  if (tick_is_due(now)) tick();
+  look_at_tails(now);
+  if (finishing || now >= next_deadlines_) {
+    next_deadlines_ = now + (finishing ? kExitTick : kDeadlineTick);
+    look_at_deadlines();
+    look_at_closing();
+  }
+  if (finishing) finish_step();
+  return stopping && finished_.load();
 }
 
 }  // namespace iwarp::verbs::soft

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "iwarp/tcp_offload/readiness.hpp"
+#include "soft/half_fpdus.hpp"
 #include "soft/host.hpp"
 #include "soft/running_clock.hpp"
 #include "soft/sleeper.hpp"
@@ -25,6 +26,7 @@ namespace iwarp::verbs::soft {
 /// may be called from any thread; none calls back.
 class Engine {
  public:
+  /// Starts its thread. Throws std::system_error (no descriptor, no thread), std::bad_alloc.
   Engine();
   /// Sees closing streams off, as long as something moves, then ends.
   ~Engine();
@@ -42,6 +44,10 @@ class Engine {
   /// Serves sockets that were lent to whoever polls.
   void help();
   void see_off(ClosingStream closing);
+  /// Accounts for `octets` more (or, negative, fewer) of half-received FPDUs, and makes room for
+  /// them where it is short.
+  void account_tail(std::ptrdiff_t octets);
+  [[nodiscard]] bool tail_room() const { return !tails_.is_short(); }
   /// Closes each queue pair that is left, and returns when what had completed has arrived, or
   /// nothing moves any more: for the end of the process. Takes no lock, and gives up if the
   /// engine's thread does not run: the caller may have been interrupted anywhere.
@@ -51,7 +57,7 @@ class Engine {
     return running_clock_.look(Clock::now());
   }
   [[nodiscard]] bool is_own_thread() const {
-    return std::this_thread::get_id() == own_thread_.load();
+    return std::this_thread::get_id() == thread_.get_id();
   }
 
  private:
@@ -73,8 +79,9 @@ class Engine {
     [[nodiscard]] bool wants_reads(const SoftQp& of) const;
   };
 
-  void start();
   void run();
+  void serve_ready();
+  [[nodiscard]] bool take_step();
   [[nodiscard]] std::optional<std::chrono::milliseconds> time_to_wait();
   void serve(const tcp_offload::Ready& ready);
   bool leave_to_poller(Token token, Entry& entry, const SoftQp& qp);
@@ -91,7 +98,9 @@ class Engine {
   [[nodiscard]] bool has_poller(Entry& entry, const SoftQp& qp);
   void take_back(Token token, Entry& entry);
   [[nodiscard]] bool abandoned(const SoftQp& qp);
+  [[nodiscard]] std::vector<std::shared_ptr<SoftQp>> all_owners();
   void look_at_deadlines();
+  void look_at_tails(Clock::time_point now);
   void unpark(const std::shared_ptr<SoftQp>& qp);
   void take_in_closing();
   void serve_closing(Token token);
@@ -113,6 +122,7 @@ class Engine {
   std::mutex helping_;
   std::vector<std::shared_ptr<SoftQp>> helped_;  // under helping_; empty between two helps
   std::vector<ClosingStream> arriving_;
+  TailLedger tails_;
   Clock::time_point next_tick_{};
   std::atomic<bool> resting_{false};  // no ticks until one of them has left
   std::atomic<bool> stopping_{false};
@@ -124,13 +134,11 @@ class Engine {
   std::unordered_map<Token, StreamCloser> closing_;
   Token next_closing_ = 1;
   Clock::time_point next_deadlines_{};
+  Clock::time_point next_tails_{};
   Clock::time_point delivered_since_{};  // at the end, in running time
   std::vector<std::weak_ptr<SoftQp>> last_;
 
   RunningClock running_clock_;
-  std::once_flag started_;
-  // The id of thread_, if it runs: finish() may come while another thread assigns that.
-  std::atomic<std::thread::id> own_thread_{};
   std::thread thread_;
 };
 

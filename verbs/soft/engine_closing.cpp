@@ -19,7 +19,6 @@ constexpr auto kFinishLook = 2ms;
 }  // namespace
 
 void Engine::see_off(ClosingStream closing) {
-  start();
   {
     const std::lock_guard lock(mutex_);
     arriving_.push_back(std::move(closing));
@@ -61,7 +60,8 @@ void Engine::serve_closing(Token token) {
 bool Engine::turn_closing(StreamCloser& closer) {
   if (closer.turn(running()) != StreamCloser::State::kOver) return false;
   if (!closer.failure().empty()) {
-    tcp_offload::log(tcp_offload::LogLevel::kWarn, closer.failure());
+    static tcp_offload::LogLimit limit;
+    limit.log(tcp_offload::LogLevel::kWarn, closer.failure());
   }
   sockets_.remove(closer.descriptor());
   return true;
@@ -74,8 +74,7 @@ void Engine::look_at_closing() {
 }
 
 void Engine::finish() {
-  const bool has_thread = own_thread_.load() != std::thread::id();
-  if (!has_thread || is_own_thread()) return;
+  if (is_own_thread()) return;
   finishing_.store(true);
   wake_.raise();
   std::uint32_t seen = finish_steps_.load();

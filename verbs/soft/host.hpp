@@ -59,7 +59,8 @@ class Host {
 
   /// Accounts for `octets` more (or, negative, fewer) of half-received FPDUs.
   virtual void account_tail(std::ptrdiff_t octets) = 0;
-  /// Whether another half-received FPDU can be held.
+  /// Whether there is room for more than whole FPDUs leave behind. One that is short of it makes
+  /// room by SoftQp::give_up_half_fpdu().
   [[nodiscard]] virtual bool tail_room() const = 0;
 };
 

@@ -25,29 +25,42 @@ SoftQp::Clock::rep SoftQp::from_now(std::chrono::milliseconds time) const {
 }
 
 bool SoftQp::check_deadlines() {
-  renew_deadline_by_progress();
-  if (overdue() != Overdue::kNothing && finds_nothing_to_read()) judge(overdue());
+  contain([this] {
+    if (owes_close_.exchange(false)) finish_close();
+    renew_deadline_by_progress();
+    if (overdue() != Overdue::kNothing && finds_nothing_to_read()) judge(overdue());
+  });
   // No socket may be about to say so: a call may fail on one that is sound.
   if (awaits_receive() || sending_lost_.load()) receive();
   settle();
-  return deadline_.load() != 0 || gone_deadline_.load() != 0 || awaits_receive() ||
-         half_fpdu_since_.load() != 0;
+  return deadline_.load() != 0 || gone_deadline_.load() != 0 || awaits_receive();
 }
 
 SoftQp::Overdue SoftQp::overdue() const {
   const Clock::rep now = from_now({});
-  if (half_fpdu_is_overdue(now)) return Overdue::kHalfFpdu;
   if (passed(gone_deadline_.load(), now)) return Overdue::kUnreachable;
   return passed(deadline_.load(), now) ? Overdue::kStep : Overdue::kNothing;
+}
+
+std::optional<SoftQp::HalfFpdu> SoftQp::half_fpdu() const {
+  const Clock::time_point since{Clock::duration(half_fpdu_since_.load())};
+  const Link* link = link_.load();
+  if (link == nullptr || since == Clock::time_point{}) return std::nullopt;
+  return HalfFpdu{since, std::max<std::size_t>(half_fpdu_octets_.load(), 1),
+                  link->mode.info.remote.address()};
 }
 
 // Peers that fill the room which all connections share with halves must not keep it from the
 // others. While there is room a peer may take its time: its TCP may be cut off in the middle of an
 // FPDU, or its process stopped.
-bool SoftQp::half_fpdu_is_overdue(Clock::rep now) const {
-  const Clock::rep since = half_fpdu_since_.load();
-  if (since == 0 || init_.host->tail_room()) return false;
-  return Clock::duration(now - since) >= init_.timeouts.half_fpdu_full;
+void SoftQp::give_up_half_fpdu(Clock::time_point since) {
+  receive();
+  const bool same = half_fpdu_since_.load() == since.time_since_epoch().count();
+  if (!same || rx_.held()) return;
+  lost(timed_out(EndLayer::kMpa,
+                 "half an FPDU came, and not the rest, while other connections need the room that "
+                 "it takes"));
+  settle();  // which frees it
 }
 
 // What was waited for may lie in the socket: this thread, or the whole process, may not have run.
@@ -81,11 +94,6 @@ void SoftQp::renew_deadline_by_progress() {
 void SoftQp::judge(Overdue what) {
   switch (what) {
     case Overdue::kNothing: return;
-    case Overdue::kHalfFpdu:
-      return lost(
-          timed_out(EndLayer::kMpa, "half an FPDU came, and not the rest for " +
-                                        to_text(init_.timeouts.half_fpdu_full) +
-                                        ", while other connections need the room that it takes"));
     case Overdue::kUnreachable: return stop_outliving();
     case Overdue::kStep: return judge_step();
   }

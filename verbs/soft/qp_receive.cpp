@@ -43,12 +43,13 @@ void SoftQp::flush() {
 
 bool SoftQp::receive() {
   bool drained = false;
-  if (link_.load() != nullptr && !input_ended_.load()) {
+  contain([&] {
+    if (link_.load() == nullptr || input_ended_.load()) return;
     rx_.try_run([&] {
       flush_if_wanted();
       drained = !resume() || !reads() || receive_some();
     });
-  }
+  });
   settle();
   return drained;
 }
@@ -62,7 +63,6 @@ bool SoftQp::receive_some() {
   bool restored = false;
   bool drained = false;
   for (int turn = 0; turn < kReadsPerTurn && !drained && reads(); ++turn) {
-    if (!init_.host->tail_room() && have == 0) return false;
     const MutableBytes room(scratch.staging.get() + have, Scratch::kReadSize);
     const auto got = link.stream.receive(room);
     if (got.status != IoStatus::kOk) {
@@ -332,9 +332,9 @@ void SoftQp::keep_tail(ConstBytes rest, ConstBytes behind, bool progress) {
   if (link.discard) rest = behind = {};
   const std::size_t size = rest.size() + behind.size();
   const bool fresh = progress || link.tail_size == 0;
+  link.tail.reset(size == 0 ? nullptr : new std::byte[size]);
   init_.host->account_tail(static_cast<std::ptrdiff_t>(size) -
                            static_cast<std::ptrdiff_t>(link.tail_size));
-  link.tail.reset(size == 0 ? nullptr : new std::byte[size]);
   link.tail_size = size;
   std::copy(behind.begin(), behind.end(), std::copy(rest.begin(), rest.end(), link.tail.get()));
   if (size == 0 || awaits_receive()) {
@@ -342,6 +342,7 @@ void SoftQp::keep_tail(ConstBytes rest, ConstBytes behind, bool progress) {
   } else if (fresh) {
     half_fpdu_since_.store(from_now({}));
   }
+  half_fpdu_octets_.store(size);
 }
 
 void SoftQp::flush_if_wanted() {

@@ -1,4 +1,5 @@
 #include "iwarp/tcp_offload/memory_faults.hpp"
+#include "soft/failure.hpp"
 #include "soft/qp_link.hpp"
 #include "soft/startup/adopt.hpp"
 
@@ -75,8 +76,22 @@ Outcome<void> SoftQp::start_up(const StartInitiator& start) {
   return {};
 }
 
+// A start-up that cannot be finished for lack of memory has failed.
 void SoftQp::finish_startup(StartupResult result) {
   if (!connecting()) return;  // given up meanwhile
+  try {
+    conclude(std::move(result));
+  } catch (const std::exception& thrown) {
+    const Error error = error_of(thrown, "the connection cannot be started");
+    if (fail_startup(failed_startup(error))) {
+      return tell_failure({ConnectionEvent::Kind::kFailed, error, {}});
+    }
+    end_after(thrown);
+    end_silence();
+  }
+}
+
+void SoftQp::conclude(StartupResult result) {
   if (auto* mode = std::get_if<RdmaMode>(&result)) return enter_rdma_mode(std::move(*mode));
   if (auto* rejected = std::get_if<StartupRejected>(&result)) {
     const ConnectionEvent event = event_of(std::move(*rejected));

@@ -33,7 +33,7 @@ struct SoftQp::Payload {
 };
 
 void SoftQp::transmit() {
-  tx_.run([this] { transmit_some(); });
+  contain([this] { tx_.run([this] { transmit_some(); }); });
   settle();
 }
 

@@ -5,6 +5,7 @@
 #include "iwarp/base/deadline.hpp"
 #include "iwarp/tcp_offload/quiet_thread.hpp"
 #include "soft/device_thread.hpp"
+#include "soft/failure.hpp"
 #include "soft/inherited.hpp"
 
 namespace iwarp::verbs::soft {
@@ -18,7 +19,8 @@ constexpr std::chrono::seconds kRejectionsAtExit{2};
 Runtime::Runtime()
     : work_(context_.get_executor()),
       device_(context_),
-      registry_(std::make_shared<MemoryRegistry>()) {}
+      registry_(std::make_shared<MemoryRegistry>()),
+      executor_(device_thread([this] { run_executor(); })) {}
 
 std::shared_ptr<Runtime> Runtime::make() {
   return {new Runtime, [origin = Origin()](Runtime* last) {
@@ -32,32 +34,34 @@ std::shared_ptr<Runtime> Runtime::make() {
           }};
 }
 
+// What a task throws ends that task: each step of a start-up that does not come has its time-out.
+void Runtime::run_executor() {
+  for (bool over = false; !over;) {
+    try {
+      context_.run();
+      over = true;
+    } catch (const std::exception& error) {
+      log_failure("a step of a connection's start, or a handler of the program, has failed", error);
+    }
+  }
+  ran_out_.set_value();
+}
+
 // What is left for the executor are answers that programs gave last: a rejection is still to
 // arrive, instead of the end of the connection, which a peer takes for something else.
 Runtime::~Runtime() {
   work_.reset();
-  if (executor_.joinable()) ran_out_.get_future().wait_for(kRejectionsAtExit);
+  ran_out_.get_future().wait_for(kRejectionsAtExit);
   context_.stop();
-  if (executor_.joinable()) executor_.join();
+  executor_.join();
 }
 
 bool Runtime::on_own_thread() const {
   return engine_.is_own_thread() || std::this_thread::get_id() == executor_.get_id();
 }
 
-tcp_offload::Device& Runtime::device() {
-  std::call_once(started_, [this] {
-    executor_ = device_thread([this] {
-      context_.run();
-      ran_out_.set_value();
-    });
-  });
-  return recordable_;
-}
-
 tcp_offload::Device& Runtime::device(const std::string& capture) {
-  tcp_offload::Device& usual = device();
-  if (capture.empty() || !capture_everything_.empty()) return usual;
+  if (capture.empty() || !capture_everything_.empty()) return device();
   const std::lock_guard lock(captures_mutex_);
   return captures_.try_emplace(capture, device_, capture).first->second;
 }

@@ -20,16 +20,16 @@
 namespace iwarp::verbs::soft {
 
 /// What the software provider runs on: the kernel stream device with its executor thread for
-/// set-up and news, the engine thread for sockets in RDMA mode, and the table of STags. Both
-/// threads start when they are first needed. Lives as long as anything made from it.
+/// set-up and news, the engine thread for sockets in RDMA mode, and the table of STags. Lives as
+/// long as anything made from it.
 class Runtime final : public Host {
  public:
-  /// The last owner may be one of the runtime's own threads; it is then destroyed by another.
+  /// With both threads running: later nobody could be told that there is none. The last owner may
+  /// be one of them; it is then destroyed by another. Throws std::system_error, std::bad_alloc.
   static std::shared_ptr<Runtime> make();
   ~Runtime() override;
 
-  /// The stream device; its executor runs from the first call on.
-  tcp_offload::Device& device();
+  tcp_offload::Device& device() { return recordable_; }
   /// The same, with every connection recorded into `capture`; device() itself if that is empty, or
   /// if the environment has said where (IWARP_CAPTURE).
   tcp_offload::Device& device(const std::string& capture);
@@ -55,15 +55,14 @@ class Runtime final : public Host {
   void want_read(SoftQp& qp) override { engine_.want_read(qp); }
   void stop_lease(SoftCq& cq) override { engine_.stop_lease(cq); }
   void see_off(ClosingStream closing) override { engine_.see_off(std::move(closing)); }
-  void account_tail(std::ptrdiff_t octets) override { tails_.fetch_add(octets); }
-  [[nodiscard]] bool tail_room() const override { return tails_.load() < kMostTails; }
+  void account_tail(std::ptrdiff_t octets) override { engine_.account_tail(octets); }
+  [[nodiscard]] bool tail_room() const override { return engine_.tail_room(); }
 
  private:
-  // Half-received FPDUs of all connections together.
-  static constexpr std::ptrdiff_t kMostTails = std::ptrdiff_t{64} * 1024 * 1024;
   static constexpr std::size_t kMostAsyncEvents = 1024;
 
   Runtime();
+  void run_executor();
   [[nodiscard]] bool on_own_thread() const;
 
   // Without the hint that one thread runs it: with that, what the executor posts waits until its
@@ -76,7 +75,6 @@ class Runtime final : public Host {
   std::mutex captures_mutex_;
   std::map<std::string, tcp_offload::CaptureDevice> captures_;  // by directory
   std::shared_ptr<MemoryRegistry> registry_;
-  std::atomic<std::ptrdiff_t> tails_{0};
 
   std::mutex events_mutex_;
   std::condition_variable events_changed_;
@@ -84,7 +82,6 @@ class Runtime final : public Host {
   std::function<void(const AsyncEvent&)> on_event_;
 
   Engine engine_;
-  std::once_flag started_;
   std::promise<void> ran_out_;  // the executor has nothing left to do, or was stopped
   std::thread executor_;
 };

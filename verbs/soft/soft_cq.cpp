@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <functional>
+#include <thread>
 #include <utility>
 
 #include "soft/socket_token.hpp"
@@ -13,6 +14,9 @@ namespace {
 
 // A thread that polls in vain looks after other sockets once in so many polls.
 constexpr std::uint32_t kPollsPerHelp = 8;
+
+// How often a thread that waits looks at each socket for which the system has no set left.
+constexpr std::chrono::milliseconds kLookAtEach{1};
 
 // How many ready sockets one look names.
 constexpr std::size_t kReadyAtOnce = 32;
@@ -162,21 +166,32 @@ std::size_t SoftCq::poll(std::span<Completion> into) {
   return taken;
 }
 
-// One thread drives at a time; others find what it completes in the ring.
 void SoftCq::drive() {
-  if (!polls_all()) {
-    drive_ready(std::chrono::milliseconds(0));
-    return;
+  if (polls_all()) {
+    drive_each({});
+  } else {
+    drive_ready({});
   }
-  const std::unique_lock lock(drive_mutex_, std::try_to_lock);
-  if (!lock.owns_lock()) return;
-  for (SoftQp* qp : attached_) qp->drive();
+}
+
+// One thread drives at a time; others find what it completes in the ring.
+std::size_t SoftCq::drive_each(std::chrono::milliseconds pause) {
+  {
+    const std::unique_lock lock(drive_mutex_, std::try_to_lock);
+    if (lock.owns_lock()) {
+      for (SoftQp* qp : attached_) qp->drive();
+    }
+  }
+  if (pause.count() > 0 && empty()) std::this_thread::sleep_for(pause);
+  return 0;
 }
 
 // Returns how many of the set were ready: what it is told at once, or fewer.
 std::size_t SoftCq::drive_ready(std::chrono::milliseconds timeout) {
+  auto* const set = sockets_if_any();
+  if (set == nullptr) return drive_each(std::min(timeout, kLookAtEach));
   std::array<tcp_offload::Ready, kReadyAtOnce> ready;
-  const std::size_t count = sockets().wait(ready, timeout);
+  const std::size_t count = set->wait(ready, timeout);
   const std::lock_guard lock(drive_mutex_);
   for (const tcp_offload::Ready& one : std::span(ready).first(count)) {
     if (one.token == kWakeToken) {
@@ -221,7 +236,7 @@ bool SoftCq::wait(std::chrono::milliseconds timeout) {
 
 bool SoftCq::begin_wait() {
   if (origin_.refuses()) return false;
-  sockets();  // made before waiters_ says that somebody may sleep on them
+  sockets_if_any();  // made before waiters_ says that somebody may sleep on them
   waiters_.fetch_add(1);
   const StayAwake awake(*this);
   flush();
@@ -245,7 +260,6 @@ void SoftCq::flush() {
 void SoftCq::arm(provider::Arm what) {
   if (origin_.refuses()) return;
   const Armed wanted = what == provider::Arm::kAny ? Armed::kAny : Armed::kSolicited;
-  events();
   {
     const std::lock_guard lock(ring_lock_);
     // Arming for any is the stronger of the two.
@@ -254,16 +268,33 @@ void SoftCq::arm(provider::Arm what) {
   host_->stop_lease(*this);
 }
 
-void SoftCq::raise_event() { events().raise(); }
+// Arming takes no descriptor, so that it cannot fail: what happens before the program asks for one
+// is counted.
+void SoftCq::raise_event() {
+  if (auto* made = events_.load()) return made->raise();
+  const std::lock_guard lock(lazy_mutex_);
+  if (events_owner_) return events_owner_->raise();
+  ++events_before_;
+}
+
+bool SoftCq::take_event() {
+  if (origin_.refuses()) return false;
+  if (auto* made = events_.load()) return made->take();
+  const std::lock_guard lock(lazy_mutex_);
+  if (events_owner_) return events_owner_->take();
+  return events_before_ != 0 && events_before_-- != 0;
+}
 
 int SoftCq::event_descriptor() { return origin_.refuses() ? -1 : events().descriptor(); }
 int SoftCq::wait_descriptor() { return origin_.refuses() ? -1 : sockets().descriptor(); }
-bool SoftCq::take_event() { return !origin_.refuses() && events().take(); }
 
 tcp_offload::EventCount& SoftCq::events() {
   if (auto* made = events_.load()) return *made;
   const std::lock_guard lock(lazy_mutex_);
-  if (!events_owner_) events_owner_ = std::make_unique<tcp_offload::EventCount>();
+  if (!events_owner_) {
+    events_owner_ = std::make_unique<tcp_offload::EventCount>();
+    for (; events_before_ != 0; --events_before_) events_owner_->raise();
+  }
   events_.store(events_owner_.get());
   return *events_owner_;
 }
@@ -281,6 +312,15 @@ tcp_offload::ReadinessSet& SoftCq::sockets() {
   auto& made = make_sockets(unwatched);
   for (const Unwatched& one : unwatched) one.qp->cannot_be_watched(one.why);
   return made;
+}
+
+// None if the system has no descriptors left for one: each socket is looked at instead.
+tcp_offload::ReadinessSet* SoftCq::sockets_if_any() {
+  try {
+    return &sockets();
+  } catch (const std::exception&) {
+    return nullptr;
+  }
 }
 
 // Those are told without this lock.

@@ -84,7 +84,9 @@ class SoftCq final : public provider::Cq {
   void raise_event();
   void wake_waiter();
   void clear_wake();
+  std::size_t drive_each(std::chrono::milliseconds pause);
   tcp_offload::ReadinessSet& sockets();
+  tcp_offload::ReadinessSet* sockets_if_any();
   struct Unwatched;
   tcp_offload::ReadinessSet& make_sockets(std::vector<Unwatched>& unwatched);
   tcp_offload::EventCount& events();
@@ -112,8 +114,9 @@ class SoftCq final : public provider::Cq {
   std::atomic<tcp_offload::ReadinessSet*> sockets_{nullptr};
   std::unique_ptr<tcp_offload::EventCount> wake_;  // ends a wait() for completions made elsewhere
   std::atomic<bool> woken_{false};                 // it is raised
-  std::unique_ptr<tcp_offload::EventCount> events_owner_;
+  std::unique_ptr<tcp_offload::EventCount> events_owner_;  // once somebody asks for its descriptor
   std::atomic<tcp_offload::EventCount*> events_{nullptr};
+  std::size_t events_before_ = 0;  // that have come before there was one
 };
 
 }  // namespace iwarp::verbs::soft

@@ -2,6 +2,7 @@
 
 #include "iwarp/mpa/enhanced_data.hpp"
 #include "iwarp/mpa/startup_frame.hpp"
+#include "soft/failure.hpp"
 #include "soft/inherited.hpp"
 #include "soft/runtime.hpp"
 #include "soft/soft_qp.hpp"
@@ -269,7 +270,11 @@ class SoftProvider final : public provider::Provider {
 namespace iwarp::verbs::provider {
 
 Outcome<std::shared_ptr<Provider>> open_software(const std::string& device_name) {
-  return std::shared_ptr<Provider>(std::make_shared<soft::SoftProvider>(device_name));
+  try {
+    return std::shared_ptr<Provider>(std::make_shared<soft::SoftProvider>(device_name));
+  } catch (const std::exception& thrown) {
+    return failure(soft::error_of(thrown, "the device '" + device_name + "' cannot be opened"));
+  }
 }
 
 }  // namespace iwarp::verbs::provider

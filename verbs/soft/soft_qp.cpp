@@ -1,5 +1,6 @@
 #include "soft/soft_qp.hpp"
 
+#include "soft/failure.hpp"
 #include "soft/qp_link.hpp"
 
 namespace iwarp::verbs::soft {
@@ -85,6 +86,15 @@ void SoftQp::enter(StreamState state) {
 // Leaves the queues and the engine, and tells the program; none of that inside a half.
 void SoftQp::finish_close() {
   if (link_.load() == nullptr) return;
+  try {
+    post_close();
+  } catch (const std::exception&) {
+    owes_close_.store(true);
+    throw;
+  }
+}
+
+void SoftQp::post_close() {
   init_.host->post([weak = weak_from_this(), end = end_of_connection()] {
     log_end(end);
     const auto self = weak.lock();
@@ -107,10 +117,30 @@ void SoftQp::finish_close() {
 
 // Does what was wanted inside a half, now that nobody of this thread is inside.
 void SoftQp::settle() {
-  do {
-    if (want_transmit_.exchange(false)) tx_.run([this] { transmit_some(); });
-    if (want_flush_.load()) rx_.run([this] { flush_if_wanted(); });
-  } while (want_transmit_.load());
+  contain([this] {
+    do {
+      if (want_transmit_.exchange(false)) tx_.run([this] { transmit_some(); });
+      if (want_flush_.load()) rx_.run([this] { flush_if_wanted(); });
+    } while (want_transmit_.load());
+  });
+}
+
+// As far as there is memory for it: the engine's look at the deadlines goes on with what is
+// missing.
+void SoftQp::end_after(const std::exception& thrown) noexcept {
+  const auto try_to = [](auto step) {
+    try {
+      step();
+    } catch (const std::exception&) {
+      return;
+    }
+  };
+  try_to([&] {
+    explain(abortive_end(EndedBy::kStack, EndLayer::kNone,
+                         error_of(thrown, "the stack cannot go on").message));
+  });
+  try_to([this] { apply(StreamEvent::kLost); });
+  try_to([] { Scratch::of_thread().clear(); });  // a deregistration may be waiting for its pins
 }
 
 // The first cause counts; a fault outranks a graceful end under way.

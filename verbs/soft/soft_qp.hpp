@@ -45,9 +45,6 @@ inline constexpr std::uint32_t kMaxSges = 16;
 /// before the socket has been read and had nothing more.
 struct QpTimeouts {
   std::chrono::milliseconds first_fpdu{10'000};  ///< Responder: from its Reply to the peer's RTR.
-  /// From an FPDU's first octet to its last, but only while there is no room for another half one:
-  /// otherwise the wait is the ULP's business (RFC 5044 §7.1.2).
-  std::chrono::milliseconds half_fpdu_full{250};
   std::chrono::milliseconds linger = kDefaultLinger;  ///< As in QpOptions.
   std::chrono::milliseconds unreachable{1'000};  ///< Connectionless: from the peer's end to ours.
 };
@@ -127,6 +124,16 @@ class SoftQp final : public provider::Qp,
   bool receive();
   /// Sends what may be sent.
   void transmit();
+  /// An FPDU of which a part has come.
+  struct HalfFpdu {
+    std::chrono::steady_clock::time_point since;  ///< Its first octet, in running time.
+    std::size_t octets;                           ///< What is kept of it.
+    boost::asio::ip::address peer;
+  };
+  /// Any thread.
+  [[nodiscard]] std::optional<HalfFpdu> half_fpdu() const;
+  /// Others need the room that it takes: the connection is lost, unless the rest has come.
+  void give_up_half_fpdu(std::chrono::steady_clock::time_point since);
   /// Looks at the time-outs. True while one is running.
   bool check_deadlines();
   /// Whether it waits for what no socket tells of: a receive, or the peer's acknowledgement.
@@ -177,6 +184,7 @@ class SoftQp final : public provider::Qp,
     const StartUp phase = phase_.load();
     return phase == StartUp::kUnderWay || phase == StartUp::kUntold;
   }
+  void conclude(StartupResult result);
   void enter_rdma_mode(RdmaMode mode);
   std::error_code attach_to_queues();
   bool fail_startup(Diagnosis why);
@@ -191,6 +199,18 @@ class SoftQp final : public provider::Qp,
   void lost(Diagnosis why);
   void enter(rdmap::StreamState state);
   void finish_close();
+  void post_close();
+  /// Takes a step of this connection. What it throws, where memory is short, is the end of this
+  /// connection, and of no other.
+  template <typename Step>
+  void contain(Step step) {
+    try {
+      step();
+    } catch (const std::exception& thrown) {
+      end_after(thrown);
+    }
+  }
+  void end_after(const std::exception& thrown) noexcept;
   void settle();
   [[nodiscard]] rdmap::StreamState stream_state() const { return stream_state_.load(); }
   [[nodiscard]] bool flushing() const;
@@ -206,11 +226,10 @@ class SoftQp final : public provider::Qp,
   void order_terminate(const rdmap::Terminate& message, std::string reason);
 
   // qp_deadlines.cpp.
-  enum class Overdue : std::uint8_t { kNothing, kHalfFpdu, kUnreachable, kStep };
+  enum class Overdue : std::uint8_t { kNothing, kUnreachable, kStep };
   /// A point of running time as the deadlines have it.
   [[nodiscard]] Clock::rep from_now(std::chrono::milliseconds time) const;
   [[nodiscard]] Overdue overdue() const;
-  [[nodiscard]] bool half_fpdu_is_overdue(Clock::rep now) const;
   [[nodiscard]] bool finds_nothing_to_read();
   void renew_deadline_by_progress();
   void judge(Overdue what);
@@ -353,6 +372,8 @@ class SoftQp final : public provider::Qp,
   std::atomic<Clock::rep> deadline_{0};       // 0: none
   std::atomic<Clock::rep> gone_deadline_{0};  // while peer_gone_
   std::atomic<Clock::rep> half_fpdu_since_{0};
+  std::atomic<std::size_t> half_fpdu_octets_{0};
+  std::atomic<bool> owes_close_{false};          // there was no memory for finish_close()
   std::atomic<Clock::rep> receive_deadline_{0};  // while awaits_receive_
   BlamedRead blamed_read_;
   bool failing_ = false;  // a request has failed, and nothing behind it succeeds; under tx_

@@ -1,11 +1,11 @@
 #include "iwarp/verbs/verbs.hpp"
 
 #include <algorithm>
-#include <deque>
 #include <thread>
 
 #include "event_box.hpp"
 #include "grace.hpp"
+#include "inbox.hpp"
 #include "iwarp/base/deadline.hpp"
 #include "iwarp/tcp_offload/process.hpp"
 #include "patient_wait.hpp"
@@ -132,36 +132,6 @@ Outcome<ConnectionInfo> ConnectionRequest::accept(QueuePair& qp, const ConnectOp
   return await(*qp.core_, qp.events_->wait_established(with_grace(options.timeout)));
 }
 
-/// Requests that wait for Listener::next().
-class Listener::Inbox {
- public:
-  void add(std::unique_ptr<provider::IncomingConnection> request) {
-    {
-      const std::lock_guard lock(mutex_);
-      waiting_.push_back(std::move(request));
-    }
-    changed_.notify_one();
-  }
-
-  std::unique_ptr<provider::IncomingConnection> next(std::chrono::milliseconds timeout) {
-    if (origin_.refuses()) return nullptr;
-    std::unique_lock lock(mutex_);
-    const auto any = [this] { return !waiting_.empty(); };
-    const bool found =
-        wait_patiently(timeout, [&](auto step) { return changed_.wait_for(lock, step, any); });
-    if (!found) return nullptr;
-    auto request = std::move(waiting_.front());
-    waiting_.pop_front();
-    return request;
-  }
-
- private:
-  const tcp_offload::Origin origin_;
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  std::deque<std::unique_ptr<provider::IncomingConnection>> waiting_;
-};
-
 std::optional<ConnectionRequest> Listener::next(std::chrono::milliseconds timeout) {
   auto request = inbox_->next(timeout);
   if (!request) return std::nullopt;
@@ -198,12 +168,15 @@ Outcome<Listener> Device::listen(const Endpoint& at, const ListenOptions& option
     handler(ConnectionRequest(std::move(request)));
   });
   if (!core) return failure(core.error());
-  return Listener(tcp_offload::make_shared_here<Listener::Inbox>(), std::move(*core));
+  return Listener(tcp_offload::make_shared_here<Listener::Inbox>(std::size_t{0}), std::move(*core));
 }
 
 Outcome<Listener> Device::listen(const Endpoint& at, const ListenOptions& options) {
-  auto inbox = tcp_offload::make_shared_here<Listener::Inbox>();
-  auto core = core_->listen(at, options, [inbox](auto request) { inbox->add(std::move(request)); });
+  const auto most = static_cast<std::size_t>(std::max(options.backlog, 1));
+  auto inbox = tcp_offload::make_shared_here<Listener::Inbox>(most);
+  auto core = core_->listen(at, options, [inbox, told = options.on_waiting](auto request) {
+    if (inbox->add(std::move(request)) && told) told();
+  });
   if (!core) return failure(core.error());
   return Listener(std::move(inbox), std::move(*core));
 }

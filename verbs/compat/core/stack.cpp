@@ -42,7 +42,10 @@ std::shared_ptr<verbs::provider::Provider> provider() {
   const std::lock_guard lock(now.mutex);
   if (now.keep != nullptr) return now.keep;
   auto opened = verbs::provider::open_software("software");
-  if (!opened) return nullptr;
+  if (!opened) {
+    verbs::log(verbs::LogLevel::kWarn, opened.error().message);
+    return nullptr;
+  }
   now.keep = std::move(*opened);
   now.keep->on_async_event(&route_async_event);
   now.in_use.store(now.keep.get());

@@ -18,6 +18,16 @@ class HandlerGate {
     state_.store(State::kClosed);
     state_.notify_all();
   }
+  /// Makes the call, unless the gate is closed; passes on what it throws.
+  template <typename Call>
+  void pass(Call call) {
+    if (!enter()) return;
+    struct Inside {
+      HandlerGate& gate;
+      ~Inside() { gate.leave(); }
+    } const inside{*this};
+    call();
+  }
   /// No call begins from now on; one may be under way.
   void close() {
     for (State now = state_.load(); now == State::kOpen || now == State::kInside;) {

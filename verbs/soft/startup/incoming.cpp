@@ -29,6 +29,7 @@ class Incoming final : public SoftIncoming {
   }
 
   [[nodiscard]] const ConnectionInfo& info() const override { return info_; }
+  [[nodiscard]] bool withdrawn() const override { return session_->withdrawn() != nullptr; }
   Outcome<void> accept(const std::shared_ptr<provider::Qp>& qp,
                        const ConnectOptions& options) override;
   Outcome<void> reject(ConstBytes private_data) override {

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "iwarp/tcp_offload/log.hpp"
+#include "soft/failure.hpp"
 #include "soft/startup/incoming.hpp"
 
 namespace iwarp::verbs::soft {
@@ -10,6 +12,12 @@ namespace {
 
 /// How long accepting rests after an error, whatever the device does about it.
 constexpr std::chrono::milliseconds kErrorPause{50};
+
+bool ran_out(std::error_code error) {
+  return error == std::errc::too_many_files_open ||
+         error == std::errc::too_many_files_open_in_system || error == std::errc::no_buffer_space ||
+         error == std::errc::not_enough_memory;
+}
 
 }  // namespace
 
@@ -33,12 +41,12 @@ void ListenerCore::close() {
   acceptor_.reset();
   pause_.reset();
   half_open_.clear();
+  shares_ = {};
   device_.reset();
 }
 
 void ListenerCore::accept_next() {
-  const bool room = half_open_.size() < std::max<std::size_t>(options_.max_half_open, 1);
-  if (acceptor_ == nullptr || accepting_ == Accepting::kPending || !room) return;
+  if (acceptor_ == nullptr || accepting_ == Accepting::kPending) return;
   accepting_ = Accepting::kPending;
   acceptor_->async_accept(
       [this](std::error_code error, std::unique_ptr<tcp_offload::Connection> connection) {
@@ -48,18 +56,61 @@ void ListenerCore::accept_next() {
 
 void ListenerCore::on_accept(std::error_code error,
                              std::unique_ptr<tcp_offload::Connection> connection) {
-  if (error) {
-    return pause_->async_wait(kErrorPause, [this](std::error_code cancelled) {
-      if (cancelled) return;
-      accepting_ = Accepting::kIdle;
-      accept_next();
-    });
+  const auto self = shared_from_this();  // who is told of one that goes may destroy the listener
+  try {
+    if (!error) begin(std::move(connection));
+  } catch (const std::exception& thrown) {
+    error = error_of(thrown, {}).code;
   }
+  if (acceptor_ == nullptr) return;
+  if (error) return rest_after(error);
+  rests_ = false;
   accepting_ = Accepting::kIdle;
-  const auto session = std::make_shared<ResponderSession>(*device_, std::move(connection), *this);
-  half_open_.emplace(session.get(), session);
-  session->start(options_.request_timeout);
   accept_next();
+}
+
+void ListenerCore::begin(std::unique_ptr<tcp_offload::Connection> connection) {
+  const auto peer = connection->remote().address();
+  make_room_for(peer);
+  if (acceptor_ == nullptr) return;
+  const auto session = std::make_shared<ResponderSession>(*device_, std::move(connection), *this);
+  try {
+    half_open_.emplace(session.get(), session);
+    shares_.add(session.get(), peer);
+    session->start(options_.request_timeout);
+  } catch (const std::exception&) {
+    forget(*session);
+    throw;
+  }
+}
+
+// What has run out may be what the half-open ones hold. The log is told once.
+void ListenerCore::rest_after(std::error_code error) {
+  if (!std::exchange(rests_, true)) {
+    tcp_offload::log(tcp_offload::LogLevel::kWarn,
+                     "connections are accepted as far as the system permits: " + error.message());
+  }
+  if (ran_out(error)) gives_up(shares_.oldest_of_largest());
+  if (acceptor_ == nullptr) return;
+  pause_->async_wait(kErrorPause, [this](std::error_code cancelled) {
+    if (cancelled) return;
+    accepting_ = Accepting::kIdle;
+    accept_next();
+  });
+}
+
+void ListenerCore::make_room_for(const boost::asio::ip::address& peer) {
+  const std::size_t most = std::max<std::size_t>(options_.max_half_open, 1);
+  const std::size_t of_one = std::clamp<std::size_t>(options_.max_half_open_per_address, 1, most);
+  while (shares_.of_peer(peer) >= of_one && gives_up(shares_.oldest_of(peer))) {
+  }
+  while (shares_.size() >= most && gives_up(shares_.oldest_of_largest())) {
+  }
+}
+
+bool ListenerCore::gives_up(std::optional<ResponderSession*> session) {
+  if (session) (*session)->make_room();
+  return session.has_value();
 }
 
 void ListenerCore::on_request(ResponderSession& session) {
@@ -67,25 +118,20 @@ void ListenerCore::on_request(ResponderSession& session) {
   auto incoming = make_incoming(device_, forget(session), as_responder_);
   accept_next();
   // Without a handler it is rejected.
-  if (gate_.enter()) {
-    handler_(std::move(incoming));
-    gate_.leave();
-  }
+  gate_.pass([&] { handler_(std::move(incoming)); });
 }
 
 void ListenerCore::on_no_request(ResponderSession& session) {
   const auto self = shared_from_this();  // the handler may destroy the listener
   const auto over = forget(session);
-  if (options_.on_no_request && gate_.enter()) {
-    options_.on_no_request(session.failure());
-    gate_.leave();
-  }
   accept_next();
+  if (options_.on_no_request) gate_.pass([&] { options_.on_no_request(session.failure()); });
 }
 
 std::shared_ptr<ResponderSession> ListenerCore::forget(ResponderSession& session) {
+  shares_.remove(&session);
   auto node = half_open_.extract(&session);
-  return std::move(node.mapped());
+  return node ? std::move(node.mapped()) : nullptr;
 }
 
 }  // namespace iwarp::verbs::soft

@@ -3,10 +3,12 @@
 #include <atomic>
 #include <cstddef>
 #include <memory>
+#include <optional>
 #include <thread>
 #include <unordered_map>
 
 #include "iwarp/tcp_offload/device.hpp"
+#include "iwarp/verbs/fair_share.hpp"
 #include "iwarp/verbs/provider.hpp"
 #include "soft/startup/handler_gate.hpp"
 #include "soft/startup/responder_session.hpp"
@@ -14,8 +16,9 @@
 
 namespace iwarp::verbs::soft {
 
-/// Accepts TCP connections and owns them until their Request is there. Belongs to the executor from
-/// start() on.
+/// Accepts TCP connections and owns them until their Request is there. Where they are too many, one
+/// of them is closed to make room: no peer waits for another one that says nothing. Belongs to the
+/// executor from start() on.
 class ListenerCore final : public RequestSink, public std::enable_shared_from_this<ListenerCore> {
  public:
   ListenerCore(std::shared_ptr<tcp_offload::Device> device,
@@ -45,6 +48,10 @@ class ListenerCore final : public RequestSink, public std::enable_shared_from_th
 
   void accept_next();
   void on_accept(std::error_code error, std::unique_ptr<tcp_offload::Connection> connection);
+  void begin(std::unique_ptr<tcp_offload::Connection> connection);
+  void rest_after(std::error_code error);
+  void make_room_for(const boost::asio::ip::address& peer);
+  bool gives_up(std::optional<ResponderSession*> session);
   std::shared_ptr<ResponderSession> forget(ResponderSession& session);
 
   std::shared_ptr<tcp_offload::Device> device_;  // null once closed
@@ -55,9 +62,11 @@ class ListenerCore final : public RequestSink, public std::enable_shared_from_th
   std::atomic<bool> taken_{false};  // by the executor, or back
   std::atomic<std::thread::id> executor_{};
   Accepting accepting_ = Accepting::kIdle;
+  bool rests_ = false;  // since the system has refused to accept
   std::unique_ptr<tcp_offload::Acceptor> acceptor_;
   std::unique_ptr<tcp_offload::Timer> pause_;
   std::unordered_map<ResponderSession*, std::shared_ptr<ResponderSession>> half_open_;
+  FairShare<ResponderSession*> shares_;  // of the same ones
 };
 
 }  // namespace iwarp::verbs::soft

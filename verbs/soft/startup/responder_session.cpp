@@ -34,6 +34,12 @@ void ResponderSession::start(std::chrono::milliseconds timeout, StreamingStart s
   });
 }
 
+void ResponderSession::make_room() {
+  failure_ = {std::make_error_code(std::errc::connection_aborted),
+              what_failed() + ": no whole MPA request had come when others needed its place"};
+  end(failure_);
+}
+
 ConnectionInfo ResponderSession::info() const {
   ConnectionInfo info = info_of(*responder_.request());
   info.local = local_;

@@ -56,6 +56,10 @@ class ResponderSession : public std::enable_shared_from_this<ResponderSession> {
   /// Waits for the Request, up to `timeout`. The sink is told later, or never if this is destroyed.
   void start(std::chrono::milliseconds timeout, StreamingStart streaming = {});
 
+  /// Ends the wait for the Request, since others need what this holds. Precondition: there is none
+  /// yet.
+  void make_room();
+
   /// What the peer asked for, and the most private data of a Reply. Preconditions: the sink has
   /// been told of the Request, and there is no answer yet.
   [[nodiscard]] ConnectionInfo info() const;

@@ -1,5 +1,6 @@
 #include "soft/startup/startup.hpp"
 
+#include <boost/asio/socket_base.hpp>
 #include <future>
 #include <utility>
 
@@ -66,7 +67,8 @@ Outcome<std::shared_ptr<provider::Listener>> start_listen(
     std::shared_ptr<tcp_offload::Device> device, const Endpoint& at,
     const provider::ListenOptions& options, provider::IncomingHandler handler,
     AsResponder as_responder) {
-  tcp_offload::ListenTerms terms(options.backlog);
+  // They are accepted at once, and limited from there on.
+  tcp_offload::ListenTerms terms(boost::asio::socket_base::max_listen_connections);
   terms.v6_only = options.v6_only;
   terms.traffic_class = options.traffic_class;
   auto acceptor = device->listen(at, terms);

@@ -1,6 +1,9 @@
 #pragma once
 
+#include <chrono>
+#include <cstddef>
 #include <memory>
+#include <mutex>
 #include <string_view>
 
 namespace spdlog {
@@ -23,5 +26,28 @@ void log(LogLevel level, std::string_view line);
 
 /// Whether a line of that level would be written anywhere.
 bool logs(LogLevel level);
+
+/// Lines of one kind that a stranger can cause: so many in each interval, which begins with the
+/// first. How many were left out is told in front of the next one that is written. Any thread.
+class LogLimit {
+ public:
+  using Clock = std::chrono::steady_clock;  ///< Of the intervals.
+  /// `most` lines in each `interval`.
+  explicit LogLimit(std::size_t most = 20, Clock::duration interval = std::chrono::seconds(10))
+      : most_(most), interval_(interval) {}
+
+  /// As tcp_offload::log(), or not at all.
+  void log(LogLevel level, std::string_view line) { log(level, line, Clock::now()); }
+  /// The same, for a caller that knows the time.
+  void log(LogLevel level, std::string_view line, Clock::time_point now);
+
+ private:
+  const std::size_t most_;
+  const Clock::duration interval_;
+  std::mutex mutex_;
+  Clock::time_point since_{};
+  std::size_t written_ = 0;
+  std::size_t left_out_ = 0;
+};
 
 }  // namespace iwarp::tcp_offload

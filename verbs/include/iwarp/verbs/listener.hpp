@@ -80,8 +80,8 @@ class IWARP_API Listener {
  public:
   /// Where it listens; port 0 was replaced by the one that the system chose.
   [[nodiscard]] Endpoint endpoint() const { return core_->endpoint(); }
-  /// The next peer that sent a valid request; none when the time is over, or if a handler gets
-  /// them.
+  /// The next peer that sent a valid request and has not gone since; none when the time is over, or
+  /// if a handler gets them. As many as ListenOptions::backlog wait.
   std::optional<ConnectionRequest> next(std::chrono::milliseconds timeout);
 
  private:

@@ -197,6 +197,8 @@ class IWARP_API IncomingConnection {
   virtual ~IncomingConnection() = default;
   /// What the peer stated: private data, IRD and ORD, revision.
   [[nodiscard]] virtual const ConnectionInfo& info() const = 0;
+  /// Whether an answer would fail, as the peer has gone, or has waited too long. Any thread.
+  [[nodiscard]] virtual bool withdrawn() const { return false; }
   /// Answers yes with `qp`; the outcome is a ConnectionEvent of that queue pair, unless this fails
   /// at once, as ConnectionRequest::start_accept().
   virtual Outcome<void> accept(const std::shared_ptr<Qp>& qp, const ConnectOptions& options) = 0;
@@ -223,17 +225,26 @@ class IWARP_API Listener {
 
 /// How a listener treats connecting peers.
 struct ListenOptions {
-  int backlog = 128;  ///< Connections that the system keeps before they are looked at, about.
+  /// Requests that wait for Listener::next(), or for an async_request of an Asio acceptor. The
+  /// latest of those whose address has the most is rejected beyond that. At least 1.
+  int backlog = 128;
   /// Whether the IPv6 wildcard address leaves IPv4 to others; none: as the system has it.
   std::optional<bool> v6_only{};
   /// As ConnectOptions::traffic_class, of the connections that are accepted.
   std::optional<std::uint8_t> traffic_class{};
   /// For the Request, from the TCP connection on.
   std::chrono::milliseconds request_timeout = std::chrono::seconds(10);
-  std::size_t max_half_open = 1024;  ///< Connections that have not sent a whole request.
+  /// Connections that have not sent a whole Request: of all peers, and of one address (of an IPv6
+  /// address the upper 64 bits count). A peer that comes when there are as many takes the place of
+  /// the one that has been silent longest, of its own address or of the one that has the most.
+  std::size_t max_half_open = 1024;
+  std::size_t max_half_open_per_address = 512;  ///< Of these, from one address.
   /// Told why a connection was closed that brought no valid request (RFC 5044 §7.1.1); may be
   /// empty. Called as a ConnectionHandler is; it may destroy the listener.
   std::function<void(const Error&)> on_no_request{};
+  /// Told each time that there is one more for Listener::next(); may be empty. Called as a
+  /// ConnectionHandler is.
+  std::function<void()> on_waiting{};
 };
 
 /// How the MPA responder begins on a connection that there is already.
@@ -330,7 +341,8 @@ class IWARP_API Provider {
   virtual void finish() {}
 };
 
-/// The software provider over kernel sockets. Threads start with the first connection.
+/// The software provider over kernel sockets, with its two threads. Errors: EMFILE, ENFILE, EAGAIN
+/// (no thread), ENOMEM.
 IWARP_API Outcome<std::shared_ptr<Provider>> open_software(const std::string& device_name);
 
 }  // namespace iwarp::verbs::provider

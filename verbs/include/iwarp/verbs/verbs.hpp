@@ -151,6 +151,7 @@ class IWARP_API CompletionQueue {
   std::optional<Completion> wait(std::chrono::milliseconds timeout);
   /// For event loops, which sleep themselves in the place of wait(): readable, between begin_wait()
   /// and end_wait(), as soon as poll() may find or move something. Not to be read or written.
+  /// Throws std::system_error (EMFILE, ENFILE, ENOMEM) if there is none yet, and none can be made.
   [[nodiscard]] int wait_descriptor() { return core_->wait_descriptor(); }
   /// The calling thread is about to sleep on wait_descriptor(): until end_wait() the sockets of the
   /// queue's QPs are left to it, as long as it wakes up for them. While it does not, because it is
@@ -162,7 +163,8 @@ class IWARP_API CompletionQueue {
   /// Asks for one event at the next completion (kSolicited: the next solicited or failed one).
   /// Poll once more after arming: what came before does not raise an event.
   void arm(Arm what = Arm::kAny) { core_->arm(what); }
-  /// For poll(2) and the like: readable while an event waits for take_event().
+  /// For poll(2) and the like: readable while an event waits for take_event(). Throws as
+  /// wait_descriptor().
   [[nodiscard]] int event_descriptor() { return core_->event_descriptor(); }
   /// Takes one event without blocking; false when there is none.
   bool take_event() { return core_->take_event(); }
@@ -354,7 +356,8 @@ IWARP_API std::vector<std::string> device_names();
 /// it returns (exec or _exit), as the device's thread is not there to return to.
 class IWARP_API Device {
  public:
-  /// Opens a device by name; the empty name is the first of device_names(). Errors: ENODEV.
+  /// Opens a device by name; the empty name is the first of device_names(). Errors: ENODEV; those
+  /// of a system that has no descriptors, threads or memory left for it.
   static Outcome<Device> open(const std::string& name = {});
   /// A device over a provider of the caller's own.
   explicit Device(std::shared_ptr<provider::Provider> provider) : core_(std::move(provider)) {}

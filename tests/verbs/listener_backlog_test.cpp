@@ -1,0 +1,110 @@
+#include <gtest/gtest.h>
+
+#include <array>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/read.hpp>
+#include <boost/asio/write.hpp>
+#include <string_view>
+
+#include "verbs/loopback_support.hpp"
+
+// Requests that wait for Listener::next(): how many, whose, and for how long.
+namespace iwarp::verbs::test {
+namespace {
+
+using boost::asio::ip::tcp;
+namespace net = boost::asio;
+
+/// Sends a Request from an address of this host, and waits for what the program says.
+class Stranger {
+ public:
+  Stranger(net::io_context& io, const char* from, const Endpoint& to) : socket_(io) {
+    socket_.open(tcp::v4());
+    socket_.bind({net::ip::make_address(from), 0});
+    socket_.connect(to);
+    constexpr std::string_view kRequest{"MPA ID Req Frame\x40\x01\x00\x00", 20};
+    net::write(socket_, net::buffer(kRequest));
+  }
+  /// Whether a Reply has come, and it rejects (RFC 5044 §7.1.1).
+  bool is_rejected() {
+    if (socket_.available() < reply_.size()) return false;
+    net::read(socket_, net::buffer(reply_));
+    return (reply_[16] & 0x20) != 0;
+  }
+
+ private:
+  tcp::socket socket_;
+  std::array<char, 20> reply_{};
+};
+
+class ListenerBacklog : public testing::Test {
+ protected:
+  ListenerBacklog() { server.emplace(must(side_.device.listen(kAnyPort, options()))); }
+
+  ListenOptions options() {
+    ListenOptions made;
+    made.backlog = 2;
+    made.on_waiting = [this] { ++waiting; };
+    return made;
+  }
+  Stranger& stranger(const char* from) {
+    strangers_.push_back(std::make_unique<Stranger>(io_, from, server->endpoint()));
+    return *strangers_.back();
+  }
+  bool become_waiting(int count) {
+    return eventually([&] { return waiting.load() == count; });
+  }
+  std::string next_from() {
+    const auto request = server->next(kPatience);
+    return request ? request->info().remote.address().to_string() : "nobody";
+  }
+
+ private:
+  net::io_context io_;
+  Side side_;
+  std::vector<std::unique_ptr<Stranger>> strangers_;
+
+ protected:
+  std::atomic<int> waiting{0};
+  std::optional<Listener> server;
+};
+
+TEST_F(ListenerBacklog, RejectsWhomItHasNoRoomFor) {
+  stranger("127.0.0.2");
+  ASSERT_TRUE(become_waiting(1));
+  stranger("127.0.0.2");
+  ASSERT_TRUE(become_waiting(2));
+  Stranger& third = stranger("127.0.0.2");
+  EXPECT_TRUE(eventually([&] { return third.is_rejected(); }));
+  EXPECT_EQ(waiting, 2);
+  EXPECT_EQ(next_from(), "127.0.0.2");
+  EXPECT_EQ(next_from(), "127.0.0.2");
+  EXPECT_FALSE(server->next(0ms));
+}
+
+TEST_F(ListenerBacklog, LeavesRoomToWhoeverHasTakenNone) {
+  stranger("127.0.0.2");
+  ASSERT_TRUE(become_waiting(1));
+  Stranger& second = stranger("127.0.0.2");
+  ASSERT_TRUE(become_waiting(2));
+  stranger("127.0.0.3");
+  ASSERT_TRUE(become_waiting(3));
+  EXPECT_TRUE(eventually([&] { return second.is_rejected(); }));
+  EXPECT_EQ(next_from(), "127.0.0.2");
+  EXPECT_EQ(next_from(), "127.0.0.3");
+}
+
+TEST_F(ListenerBacklog, HandsOutNobodyWhoHasGone) {
+  {
+    net::io_context io;
+    const Stranger gone(io, "127.0.0.2", server->endpoint());
+    ASSERT_TRUE(become_waiting(1));
+  }
+  stranger("127.0.0.3");
+  ASSERT_TRUE(become_waiting(2));
+  EXPECT_EQ(next_from(), "127.0.0.3");
+}
+
+}  // namespace
+}  // namespace iwarp::verbs::test

@@ -1,0 +1,165 @@
+#include <dlfcn.h>
+#include <gtest/gtest.h>
+#include <pthread.h>
+
+#include <cerrno>
+
+#include "support/descriptors.hpp"
+#include "verbs/loopback_support.hpp"
+#include "verbs/raw_peer.hpp"
+
+// Where the system has no more memory, descriptors or threads: what fails says so, and nothing else
+// ends.
+namespace {
+
+std::atomic<bool> has_threads{true};
+
+}  // namespace
+
+// In front of the system's.
+extern "C" int pthread_create(pthread_t* thread, const pthread_attr_t* attributes,
+                              void* (*start)(void*), void* argument) noexcept {
+  using Call = int (*)(pthread_t*, const pthread_attr_t*, void* (*)(void*), void*);
+  static const auto next = reinterpret_cast<Call>(::dlsym(RTLD_NEXT, "pthread_create"));
+  return has_threads ? next(thread, attributes, start, argument) : EAGAIN;
+}
+
+namespace iwarp::verbs {
+namespace {
+
+using iwarp::test::DescriptorLimit;
+
+// ---- Memory.
+
+namespace sim {
+
+using namespace simtest;
+
+TEST(WithoutMemory, ForWhatComesTheConnectionEnds) {
+  RawPair pair;
+  post(pair.end, RecvWr{1, {}});
+  pair.end.host->inside_receive = [] { throw std::bad_alloc(); };
+  const auto octets = pair.peer.frame(segment(untagged(rdmap::Opcode::kSend, 1)));
+  pair.peer.send_octets(ConstBytes(octets).first(10));
+  ASSERT_TRUE(pair.run_until([&] { return pair.end.closed() && pair.peer.lost; }, 1s));
+  expect_broken(pair.end, "not enough memory");
+  EXPECT_EQ(statuses(pair.end.received), std::vector{Status::kFlushed});
+  EXPECT_EQ(pair.end.host->tails, 0);
+}
+
+TEST(WithoutMemory, ForWhatIsSentTheConnectionEnds) {
+  StuckPair pair;
+  pair.end.host->inside_transmit = [] { throw std::bad_alloc(); };
+  pair.run_for(1s);
+  ASSERT_TRUE(pair.end.closed());
+  expect_broken(pair.end, "not enough memory");
+  EXPECT_EQ(statuses(pair.end.sent), std::vector{Status::kFlushed});
+  pair.source.mr.reset();  // nobody holds it
+}
+
+TEST(WithoutMemory, ForItsNewsTheEndIsToldLater) {
+  RawPair pair;
+  post(pair.end, RecvWr{1, {}});
+  pair.end.host->posts_without_memory = 3;
+  pair.peer.reset();
+  ASSERT_TRUE(pair.run_until([&] { return pair.end.closed(); }, 2s));
+  pair.run_for(1s);
+  EXPECT_EQ(pair.end.host->posts_without_memory, 0U);
+  expect_broken(pair.end, "");
+  EXPECT_EQ(statuses(pair.end.received), std::vector{Status::kFlushed});
+}
+
+}  // namespace sim
+
+// ---- Threads, descriptors, handlers.
+
+namespace loopback {
+
+using namespace verbs::test;
+
+class WithoutDescriptors : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (DescriptorLimit::kUnbearable) GTEST_SKIP() << DescriptorLimit::kWhy;
+  }
+};
+
+TEST_F(WithoutDescriptors, NoDeviceIsOpened) {
+  const DescriptorLimit none(0);
+  const auto device = Device::open();
+  ASSERT_FALSE(device);
+  EXPECT_EQ(device.error().code, std::errc::too_many_files_open);
+  EXPECT_NE(device.error().message.find("'kernel' cannot be opened"), std::string::npos)
+      << device.error().message;
+}
+
+TEST(WithoutThreads, NoDeviceIsOpened) {
+  has_threads = false;
+  const auto device = Device::open();
+  has_threads = true;
+  ASSERT_FALSE(device);
+  EXPECT_EQ(device.error().code, std::errc::resource_unavailable_try_again);
+}
+
+// More queue pairs than a poll looks at one by one.
+constexpr std::size_t kMany = 20;
+
+void send_to_each(LoopbackHub& hub) {
+  for (std::size_t i = 0; i < kMany; ++i) {
+    ASSERT_TRUE(hub.server_qps[i].post_receive(RecvWr{.wr_id = i, .sges = {}}));
+    ASSERT_TRUE(hub.client_qps[i].post_send(send_of(i, {})));
+  }
+}
+
+TEST_F(WithoutDescriptors, PollsGoOn) {
+  LoopbackHub hub(kMany);
+  const DescriptorLimit none(0);
+  send_to_each(hub);
+  EXPECT_EQ(poll_for(hub.server.cq, kMany).size(), kMany);
+  EXPECT_EQ(poll_for(hub.client.cq, kMany).size(), kMany);
+}
+
+TEST_F(WithoutDescriptors, WaitsGoOn) {
+  LoopbackHub hub(kMany);
+  const DescriptorLimit none(0);
+  send_to_each(hub);
+  for (std::size_t i = 0; i < kMany; ++i) EXPECT_TRUE(hub.server.cq.wait(kPatience));
+  EXPECT_FALSE(hub.server.cq.wait(5ms));
+}
+
+TEST_F(WithoutDescriptors, EventsAreCountedUntilThereIsOne) {
+  LoopbackHub hub(kMany);
+  {
+    const DescriptorLimit none(0);
+    hub.server.cq.arm();
+    send_to_each(hub);
+    EXPECT_TRUE(eventually([&] { return hub.server.cq.take_event(); }));
+    EXPECT_FALSE(hub.server.cq.take_event());
+    EXPECT_THROW(static_cast<void>(hub.server.cq.event_descriptor()), std::system_error);
+  }
+  EXPECT_GE(hub.server.cq.event_descriptor(), 0);
+  EXPECT_EQ(poll_for(hub.server.cq, kMany).size(), kMany);
+}
+
+// What it throws is the end of this one request.
+TEST(ThrowingHandler, LeavesTheListenerAtWork) {
+  Side client, server;
+  std::atomic<int> asked{0};
+  auto listener = std::make_unique<Listener>(
+      must(server.device.listen(kAnyPort, {}, [&](const ConnectionRequest&) {
+        ++asked;
+        throw std::runtime_error("the program's own");
+      })));
+  for (int i = 1; i <= 3; ++i) {
+    QueuePair qp = client.make_qp();
+    const auto connected = qp.connect(listener->endpoint());
+    ASSERT_FALSE(connected);
+    EXPECT_EQ(connected.error().code, std::errc::connection_refused);
+    EXPECT_EQ(asked, i);
+  }
+  listener.reset();  // which waits for a handler that runs
+}
+
+}  // namespace loopback
+}  // namespace
+}  // namespace iwarp::verbs

@@ -1,0 +1,135 @@
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <boost/asio/ip/address.hpp>
+#include <boost/multi_index/composite_key.hpp>
+#include <boost/multi_index/hashed_index.hpp>
+#include <boost/multi_index/member.hpp>
+#include <boost/multi_index/ordered_index.hpp>
+#include <boost/multi_index_container.hpp>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+
+namespace iwarp::verbs {
+
+/// The network that limits on peers count by: an IPv4 address, also one inside an IPv6 address, or
+/// the upper 64 bits of an IPv6 address, as the lower ones are a host's to choose (RFC 4291
+/// §2.5.1).
+inline boost::asio::ip::address counted_network(const boost::asio::ip::address& of) {
+  constexpr std::size_t kPrefix = 8;  // octets
+  if (!of.is_v6()) return of;
+  const auto v6 = of.to_v6();
+  if (v6.is_v4_mapped()) return make_address_v4(boost::asio::ip::v4_mapped, v6);
+  auto octets = v6.to_bytes();
+  std::fill(octets.begin() + kPrefix, octets.end(), std::uint8_t{0});
+  return boost::asio::ip::address_v6(octets);
+}
+
+/// Who holds something that is scarce, by the network of the peer for which it is held. Where there
+/// is no room for another, one of the network that holds the most makes room: what strangers take
+/// costs those who take most of it, and not the others (RFC 5042 §6.4). Not thread-safe.
+template <typename Holder>
+class FairShare {
+  struct Held {
+    Holder holder;
+    boost::asio::ip::address network;
+    std::uint64_t order;
+    std::size_t amount;
+  };
+  struct Share {
+    boost::asio::ip::address network;
+    std::size_t amount;
+  };
+  struct ByHolder {};
+  struct ByAge {};
+  struct ByNetwork {};
+  struct ByAmount {};
+
+ public:
+  /// The youngest of all from now on. Precondition: it is not there yet, and `amount` is not 0.
+  void add(const Holder& holder, const boost::asio::ip::address& peer, std::size_t amount = 1) {
+    const auto network = counted_network(peer);
+    held_.insert({holder, network, next_++, amount});
+    total_ += amount;
+    auto& shares = shares_.template get<ByNetwork>();
+    const auto [share, fresh] = shares.insert({network, amount});
+    if (!fresh) shares.modify(share, [amount](Share& one) { one.amount += amount; });
+  }
+
+  /// Nothing, if it is not there.
+  void remove(const Holder& holder) {
+    auto& all = held_.template get<ByHolder>();
+    const auto at = all.find(holder);
+    if (at == all.end()) return;
+    auto& shares = shares_.template get<ByNetwork>();
+    const auto share = shares.find(at->network);
+    total_ -= at->amount;
+    if (share->amount == at->amount) {
+      shares.erase(share);
+    } else {
+      shares.modify(share, [amount = at->amount](Share& one) { one.amount -= amount; });
+    }
+    all.erase(at);
+  }
+
+  /// How many holders there are.
+  [[nodiscard]] std::size_t size() const { return held_.size(); }
+  /// The amounts of all.
+  [[nodiscard]] std::size_t total() const { return total_; }
+  /// The amounts of the peer's network.
+  [[nodiscard]] std::size_t of_peer(const boost::asio::ip::address& peer) const {
+    const auto& shares = shares_.template get<ByNetwork>();
+    const auto at = shares.find(counted_network(peer));
+    return at == shares.end() ? 0 : at->amount;
+  }
+  /// The one of the peer's network that has been there longest.
+  [[nodiscard]] std::optional<Holder> oldest_of(const boost::asio::ip::address& peer) const {
+    const auto& by_age = held_.template get<ByAge>();
+    const auto at = by_age.lower_bound(counted_network(peer));
+    const bool found = at != by_age.end() && at->network == counted_network(peer);
+    return found ? std::optional(at->holder) : std::nullopt;
+  }
+  /// Who makes room: of the network that holds the most the one that has been there longest.
+  [[nodiscard]] std::optional<Holder> oldest_of_largest() const {
+    if (held_.empty()) return std::nullopt;
+    return held_.template get<ByAge>().lower_bound(largest())->holder;
+  }
+  /// Where it is the latest who is turned away: of the same network the youngest.
+  [[nodiscard]] std::optional<Holder> youngest_of_largest() const {
+    if (held_.empty()) return std::nullopt;
+    return std::prev(held_.template get<ByAge>().upper_bound(largest()))->holder;
+  }
+
+ private:
+  [[nodiscard]] const boost::asio::ip::address& largest() const {
+    return std::prev(shares_.template get<ByAmount>().end())->network;
+  }
+
+  boost::multi_index_container<
+      Held,
+      boost::multi_index::indexed_by<
+          boost::multi_index::hashed_unique<
+              boost::multi_index::tag<ByHolder>,
+              boost::multi_index::member<Held, Holder, &Held::holder>>,
+          boost::multi_index::ordered_unique<
+              boost::multi_index::tag<ByAge>,
+              boost::multi_index::composite_key<
+                  Held, boost::multi_index::member<Held, boost::asio::ip::address, &Held::network>,
+                  boost::multi_index::member<Held, std::uint64_t, &Held::order>>>>>
+      held_;
+  boost::multi_index_container<
+      Share, boost::multi_index::indexed_by<
+                 boost::multi_index::ordered_unique<
+                     boost::multi_index::tag<ByNetwork>,
+                     boost::multi_index::member<Share, boost::asio::ip::address, &Share::network>>,
+                 boost::multi_index::ordered_non_unique<
+                     boost::multi_index::tag<ByAmount>,
+                     boost::multi_index::member<Share, std::size_t, &Share::amount>>>>
+      shares_;
+  std::size_t total_ = 0;
+  std::uint64_t next_ = 0;
+};
+
+}  // namespace iwarp::verbs

@@ -1,0 +1,29 @@
+#include "soft/failure.hpp"
+
+#include <new>
+#include <string>
+#include <system_error>
+
+#include "iwarp/tcp_offload/log.hpp"
+
+namespace iwarp::verbs::soft {
+
+Error error_of(const std::exception& thrown, const std::string& what_failed) {
+  if (const auto* by_system = dynamic_cast<const std::system_error*>(&thrown)) {
+    return {by_system->code(), what_failed + ": " + thrown.what()};
+  }
+  const bool memory = dynamic_cast<const std::bad_alloc*>(&thrown) != nullptr;
+  return {std::make_error_code(memory ? std::errc::not_enough_memory : std::errc::io_error),
+          what_failed + ": " + (memory ? "there is not enough memory" : thrown.what())};
+}
+
+void log_failure(const char* what_failed, const std::exception& thrown) noexcept {
+  static tcp_offload::LogLimit limit;
+  try {
+    limit.log(tcp_offload::LogLevel::kWarn, error_of(thrown, what_failed).message);
+  } catch (const std::exception&) {
+    return;
+  }
+}
+
+}  // namespace iwarp::verbs::soft

@@ -1,0 +1,48 @@
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <memory>
+#include <span>
+
+namespace iwarp::verbs::soft {
+
+class SoftQp;
+
+/// How much the halves of FPDUs may take that have been received of all connections together, in
+/// octets. Waiting for the rest is the ULP's business (RFC 5044 §7.1.2), as long as there is room.
+struct TailLimits {
+  std::ptrdiff_t enough = std::ptrdiff_t{64} << 20;  ///< With so much room is short,
+  std::ptrdiff_t most = std::ptrdiff_t{256} << 20;   ///< and with so much it has run out.
+  /// While room is short, those go whose rest has not come for so long; when it has run out, any.
+  std::chrono::milliseconds patience{250};
+};
+
+/// Counts them. Any thread.
+class TailLedger {
+ public:
+  explicit TailLedger(const TailLimits& limits = {}) : limits_(limits) {}
+
+  /// So many octets more, or (negative) fewer. Whether room has become short by that.
+  bool account(std::ptrdiff_t octets) {
+    const std::ptrdiff_t before = octets_.fetch_add(octets);
+    return before < limits_.enough && before + octets >= limits_.enough;
+  }
+  [[nodiscard]] std::ptrdiff_t octets() const { return octets_.load(); }
+  [[nodiscard]] bool is_short() const { return octets() >= limits_.enough; }
+  [[nodiscard]] bool has_run_out() const { return octets() >= limits_.most; }
+  [[nodiscard]] const TailLimits& limits() const { return limits_; }
+
+ private:
+  const TailLimits limits_;
+  std::atomic<std::ptrdiff_t> octets_{0};
+};
+
+/// Makes room where it is short, by the end of connections: of those whose peers' address holds the
+/// most the one that has waited longest for the rest, again and again. Those that are not looked at
+/// go on as if there were room. `now` is running time. The engine's thread.
+void make_tail_room(std::span<const std::shared_ptr<SoftQp>> among, const TailLedger& tails,
+                    std::chrono::steady_clock::time_point now);
+
+}  // namespace iwarp::verbs::soft
