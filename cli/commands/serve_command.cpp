@@ -70,9 +70,12 @@ void add_serve_command(CLI::App& app, Context& context) {
       ->add_option("--listen", flags->listen,
                    "ADDR:PORT or [IPV6]:PORT; port 0 takes a free one and says which")
       ->capture_default_str();
-  command->add_option("--max-clients", flags->max_clients, "Clients at once; others are refused")
+  command
+      ->add_option("--max-clients", flags->max_clients,
+                   "Clients at once. Beyond that one that asks nothing makes room, or others are "
+                   "refused")
       ->capture_default_str()
-      ->check(CLI::Range(1, 10000));
+      ->check(CLI::Range(1, 1024));
   command
       ->add_option("--idle-timeout", flags->idle_timeout,
                    "Drop a client that asks nothing for so many seconds")

@@ -23,6 +23,8 @@ inline constexpr std::uint32_t kListingPage = 64U << 10;
 inline constexpr std::chrono::milliseconds kSyncSignInterval{500};
 /// How long either end waits while something is under way and no octet moves.
 inline constexpr std::chrono::seconds kStallTimeout{30};
+/// After so long without an octet a transfer has to make room if a server has no slot left.
+inline constexpr std::chrono::seconds kStallWhileFull{3};
 /// How long a server keeps a client that asks nothing.
 inline constexpr std::chrono::seconds kFirstRequestTimeout{30};
 inline constexpr std::chrono::seconds kIdleTimeout{60};

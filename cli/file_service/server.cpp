@@ -4,6 +4,7 @@
 
 #include "address.hpp"
 #include "context.hpp"
+#include "file_service/slots.hpp"
 #include "interrupt.hpp"
 
 namespace iwarp::cli::file_service {
@@ -52,13 +53,34 @@ void Server::admit(verbs::ConnectionRequest request) {
   const auto hello = Hello::parse(request.private_data());
   if (!hello) return reject(request, Status::kBadRequest);
   if (hello->version != kVersion) return reject(request, Status::kBadVersion);
-  if (clients_.size() >= options_.max_clients) return reject(request, Status::kBusy);
+  if (!has_room_for(request.info().remote.address())) return reject(request, Status::kBusy);
   start(std::move(request));
+}
+
+// Threads that are on their way out are no more than those that serve.
+bool Server::has_room_for(const boost::asio::ip::address& newcomer) {
+  std::vector<Client*> serving;
+  std::vector<Slot> slots;
+  for (Client& client : clients_) {
+    if (client.given_up) continue;
+    serving.push_back(&client);
+    slots.push_back({client.peer, client.session->spare_since()});
+  }
+  if (serving.size() < options_.max_clients) return true;
+  if (clients_.size() >= 2 * options_.max_clients) return false;
+  const auto chosen = makes_room(slots, newcomer);
+  if (!chosen) return false;
+  Client& client = *serving[*chosen];
+  spdlog::info("{}: makes room for another client", client.peer.to_string());
+  client.given_up = true;
+  client.session->give_up();
+  return true;
 }
 
 void Server::start(verbs::ConnectionRequest request) {
   clients_.emplace_back();
   Client& client = clients_.back();
+  client.peer = request.info().remote.address();
   try {
     client.session = std::make_unique<Session>(device_, store_, budget_, options_.timeouts);
     client.thread = std::jthread([this, &client, taken = std::move(request)]() mutable {

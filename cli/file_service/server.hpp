@@ -16,7 +16,9 @@ struct ServerOptions {
   SessionTimeouts timeouts;
 };
 
-/// Offers a directory: a thread and a connection for each client, up to a limit.
+/// Offers a directory: a thread and a connection for each client, up to a limit. Beyond that a
+/// client that makes no use of its slot makes room (makes_room()), or the one that comes is
+/// refused.
 class Server {
  public:
   /// Listens. Throws a CommandError.
@@ -31,12 +33,15 @@ class Server {
 
  private:
   struct Client {
+    boost::asio::ip::address peer;
     std::unique_ptr<Session> session;
+    bool given_up = false;  ///< Its slot is another's, but its thread is still there.
     std::atomic<bool> done{false};
     std::jthread thread;
   };
 
   void admit(verbs::ConnectionRequest request);
+  [[nodiscard]] bool has_room_for(const boost::asio::ip::address& newcomer);
   void start(verbs::ConnectionRequest request);
   void forget_finished();
 

@@ -53,12 +53,29 @@ void Session::stop() {
   if (!accepted_) link_.abort();
 }
 
+std::optional<std::chrono::steady_clock::time_point> Session::spare_since() const {
+  const Clock::rep since = spare_since_;
+  return since == 0 ? std::nullopt : std::optional(Clock::time_point(Clock::duration(since)));
+}
+
+void Session::note_use(Clock::time_point now) {
+  if (std::exchange(octets_seen_, link_.octets_moved()) != link_.octets_moved()) moved_ = now;
+  const bool works = !quiet() || under_way();
+  if (works && now - moved_ < timeouts_.stall_while_full) {
+    spare_since_ = 0;
+  } else if (spare_since_ == 0) {
+    spare_since_ = (works ? moved_ : now).time_since_epoch().count();
+  }
+}
+
 void Session::serve() {
   while (true) {
     ending_ = stopping_;
     if (ending_ && finished()) return;
     take_requests();
-    if (const auto event = link_.wait(kInterruptSlice)) {
+    const auto event = link_.wait(kInterruptSlice);
+    note_use(Clock::now());
+    if (event) {
       handle(*event);
       silence_.end();
       continue;

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <deque>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "file_service/get_operation.hpp"
@@ -21,6 +22,8 @@ struct SessionTimeouts {
   std::chrono::milliseconds first_request = kFirstRequestTimeout;  ///< Until one has come.
   std::chrono::milliseconds idle = kIdleTimeout;                   ///< Nothing is under way.
   std::chrono::milliseconds stall = kStallTimeout;                 ///< Something is.
+  /// The same, if another client needs the slot.
+  std::chrono::milliseconds stall_while_full = kStallWhileFull;
 };
 
 /// One client of a server, from its acceptance to its end: takes requests in order, one operation
@@ -38,6 +41,11 @@ class Session {
   /// Makes run() return as soon as the client has taken its last answer, or nothing has moved for
   /// SessionTimeouts::stall. Thread-safe.
   void stop();
+  /// Resets the connection, since its slot goes to another client. Thread-safe.
+  void give_up() { link_.abort(); }
+  /// Since when there is nothing to do for the client, or nothing of its transfer moves; none while
+  /// it makes use of its slot. Thread-safe.
+  [[nodiscard]] std::optional<std::chrono::steady_clock::time_point> spare_since() const;
 
  private:
   using Clock = std::chrono::steady_clock;
@@ -67,6 +75,8 @@ class Session {
   void list(const Job& job, const RequestView& request);
   /// Whether every answer has been sent and no RDMA Read is under way.
   [[nodiscard]] bool quiet() const;
+  /// Notes whether the client makes use of its slot.
+  void note_use(Clock::time_point now);
   struct Patience {
     std::chrono::milliseconds limit;
     const char* reason;  ///< Of the end, when it is over.
@@ -82,6 +92,9 @@ class Session {
   std::string peer_;
   std::deque<Waiting> waiting_;
   Silence silence_;
+  std::uint64_t octets_seen_ = 0;
+  Clock::time_point moved_;  ///< The last time that something was seen to.
+  std::atomic<Clock::rep> spare_since_{Clock::now().time_since_epoch().count()};  ///< 0: in use.
   bool asked_ = false;  ///< The client has sent a request.
   std::unique_ptr<PutOperation> put_;
   std::unique_ptr<GetOperation> get_;

@@ -73,7 +73,7 @@ class RawClient {
 /// A server that offers a directory with one file, "file" of 3 MiB.
 class FileServerTest : public testing::Test {
  protected:
-  FileServerTest() {
+  explicit FileServerTest(const ServerOptions& options = {}) : options_(options) {
     scratch_.write("file", std::string(3U << 20, 'f'));
     thread_ = std::jthread([this] { server_.run(); });
   }
@@ -88,11 +88,12 @@ class FileServerTest : public testing::Test {
     return std::make_unique<Client>(device_, address, ClientOptions{});
   }
 
+  const ServerOptions options_;
   ScratchDirectory scratch_;
   InterruptGuard guard_;
   verbs::Device device_ = require(verbs::Device::open(), "open");
   Server server_{require(verbs::Device::open(), "open"), Store::open(scratch_.path().string()),
-                 verbs::Endpoint(boost::asio::ip::address_v4::loopback(), 0), ServerOptions{}};
+                 verbs::Endpoint(boost::asio::ip::address_v4::loopback(), 0), options_};
   std::jthread thread_;
   std::vector<std::byte> memory_ = std::vector<std::byte>(2U << 20);
 };

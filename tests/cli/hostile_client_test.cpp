@@ -1,3 +1,6 @@
+#include <list>
+#include <optional>
+
 #include "cli/file_server.hpp"
 
 /// Clients that speak RDMAP correctly and the file protocol wrongly, against a server of this
@@ -153,6 +156,78 @@ TEST_F(HostileClient, ThatLeavesInTheMiddleLeavesNothing) {
     client.send({.operation = Operation::kPutChunk, .buffer = region.remote(0, kMaxChunk)});
   }
   expect_service();
+}
+
+// A server of two clients, whose transfers may rest for so long while it is full.
+class FullServer : public FileServerTest {
+ protected:
+  explicit FullServer(std::chrono::milliseconds rest = std::chrono::hours(1))
+      : FileServerTest(options(rest)) {}
+
+  static ServerOptions options(std::chrono::milliseconds rest) {
+    ServerOptions made;
+    made.max_clients = 2;
+    made.timeouts.stall_while_full = rest;
+    return made;
+  }
+  /// Whether another client finds room.
+  bool has_room() {
+    try {
+      static_cast<void>(connect_client());
+      return true;
+    } catch (const CommandError& error) {
+      EXPECT_THAT(error.what(), testing::HasSubstr("as many clients"));
+      return false;
+    }
+  }
+  /// Whether a client in the middle of its transfer gets on with it.
+  bool is_served(RawClient& client) {
+    const auto region = client.offer(memory_);
+    return client.ask({.operation = Operation::kGetChunk, .buffer = region.remote(0, 100)}) ==
+           Status::kOk;
+  }
+  bool comes_to_have_room() {
+    const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+    while (std::chrono::steady_clock::now() < deadline) {
+      if (has_room()) return true;
+    }
+    return false;
+  }
+};
+
+TEST_F(FullServer, TurnsClientsAwayUntilOneLeaves) {
+  RawClient first = connect();
+  EXPECT_EQ(first.ask(open_get()), Status::kOk);
+  {
+    RawClient second = connect();
+    EXPECT_EQ(second.ask(open_get()), Status::kOk);
+    EXPECT_FALSE(has_room());
+  }
+  EXPECT_TRUE(comes_to_have_room());
+  EXPECT_TRUE(is_served(first));
+}
+
+TEST_F(FullServer, IsNotKeptFullByThoseWhoAskNothing) {
+  RawClient busy = connect();
+  EXPECT_EQ(busy.ask(open_get()), Status::kOk);
+  std::list<std::optional<RawClient>> silent;
+  for (int i = 0; i < 5; ++i) silent.emplace_back().emplace(server_.endpoint());
+  EXPECT_TRUE(has_room());
+  EXPECT_THROW(silent.front()->answer(), LinkLost);
+  EXPECT_TRUE(is_served(busy));
+}
+
+class FullServerOfLittlePatience : public FullServer {
+ protected:
+  FullServerOfLittlePatience() : FullServer(std::chrono::milliseconds(1)) {}
+};
+
+TEST_F(FullServerOfLittlePatience, IsNotKeptFullByTransfersThatRest) {
+  RawClient first = connect(), second = connect();
+  EXPECT_EQ(first.ask(open_get()), Status::kOk);
+  EXPECT_EQ(second.ask(open_get()), Status::kOk);
+  EXPECT_TRUE(comes_to_have_room());
+  EXPECT_THROW(first.answer(), LinkLost);
 }
 
 }  // namespace
