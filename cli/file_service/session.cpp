@@ -59,7 +59,8 @@ std::optional<std::chrono::steady_clock::time_point> Session::spare_since() cons
 }
 
 void Session::note_use(Clock::time_point now) {
-  if (std::exchange(octets_seen_, link_.octets_moved()) != link_.octets_moved()) moved_ = now;
+  const std::uint64_t octets = link_.octets_moved();
+  if (std::exchange(octets_seen_, octets) != octets) moved_ = now;
   const bool works = !quiet() || under_way();
   if (works && now - moved_ < timeouts_.stall_while_full) {
     spare_since_ = 0;
@@ -73,9 +74,10 @@ void Session::serve() {
     ending_ = stopping_;
     if (ending_ && finished()) return;
     take_requests();
-    const auto event = link_.wait(kInterruptSlice);
     note_use(Clock::now());
-    if (event) {
+    if (const auto event = link_.wait(kInterruptSlice)) {
+      spare_since_ = 0;  // from before it is answered
+      moved_ = Clock::now();
       handle(*event);
       silence_.end();
       continue;
