@@ -84,6 +84,30 @@ TEST(EngineClosing, TheLastStreamBeforeTheEndIsSeenOff) {
   EXPECT_EQ(last, 10U);
 }
 
+/// One that has no memory for its first step.
+class CostlyStream final : public WillingStream {
+ public:
+  explicit CostlyStream(std::atomic<std::size_t>& sent) : WillingStream(sent) {}
+  tcp_offload::Sent send(std::span<const iovec> pieces) override {
+    if (!std::exchange(tried_, true)) throw std::bad_alloc();
+    return WillingStream::send(pieces);
+  }
+
+ private:
+  bool tried_ = false;
+};
+
+TEST(EngineClosing, AStepThatThrowsIsTakenAgain) {
+  std::atomic<std::size_t> first{0}, second{0};
+  {
+    Engine engine;
+    engine.see_off(closing(std::make_unique<CostlyStream>(first), 10));
+    engine.see_off(closing(std::make_unique<WillingStream>(second), 10));
+  }
+  EXPECT_EQ(first, 10U);
+  EXPECT_EQ(second, 10U);
+}
+
 // The process ends while another thread leaves a stream to the engine. ThreadSanitizer is the
 // judge; the octets leave all the same.
 TEST(EngineClosing, ProcessMayEndWhileAStreamIsLeftToTheEngine) {

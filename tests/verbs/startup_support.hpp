@@ -182,6 +182,20 @@ class Listening {
   std::vector<std::unique_ptr<provider::IncomingConnection>> incoming;
 };
 
+/// A proper initiator gets through.
+inline void expect_service(World& world, Listening& listening) {
+  const auto qp = std::make_shared<FakeQp>();
+  const auto before = std::exchange(listening.on_incoming,
+                                    [&](std::unique_ptr<provider::IncomingConnection> incoming) {
+                                      ASSERT_TRUE(incoming->accept(qp, {}));
+                                    });
+  Connecting connecting;
+  ASSERT_TRUE(connecting.start(world, listening.endpoint));
+  ASSERT_TRUE(world.run_until([&] { return connecting.done() && qp->done(); }));
+  EXPECT_NE(connecting.mode(), nullptr);
+  listening.on_incoming = before;
+}
+
 /// A TCP end without MPA: keeps what it reads, writes what it is told.
 class RawPeer {
  public:

@@ -4,7 +4,6 @@
 #include <array>
 
 #include "soft/device_thread.hpp"
-#include "soft/failure.hpp"
 #include "soft/socket_token.hpp"
 #include "soft/soft_cq.hpp"
 #include "soft/soft_qp.hpp"
@@ -185,32 +184,26 @@ std::optional<std::chrono::milliseconds> Engine::time_to_wait() {
   return std::max(left, 0ms);
 }
 
-// Connections see to what goes wrong in a step of theirs. For what is left, a lack of memory for
-// the engine's own lists, there is a next time.
 void Engine::run() {
+  std::array<tcp_offload::Ready, 64> ready;
   for (bool over = false; !over;) {
-    try {
-      serve_ready();
-      over = take_step();
-    } catch (const std::exception& error) {
-      log_failure("the engine cannot take a step", error);
-      std::this_thread::sleep_for(kFailureRest);
+    const std::size_t count = sockets_.wait(ready, time_to_wait());
+    for (const tcp_offload::Ready& one : std::span(ready).first(count)) {
+      attempt([&] { serve_any(one); });
     }
+    attempt([&] { over = take_step(); });
+    if (std::exchange(failed_, false)) std::this_thread::sleep_for(kFailureRest);
   }
 }
 
-void Engine::serve_ready() {
-  std::array<tcp_offload::Ready, 64> ready;
-  const std::size_t count = sockets_.wait(ready, time_to_wait());
-  for (const tcp_offload::Ready& one : std::span(ready).first(count)) {
-    if (one.token == kWakeToken) {
-      wake_.clear();
-      sockets_.modify(wake_.descriptor(), kWakeToken, {true, false});
-    } else if (is_closing(one.token)) {
-      serve_closing(one.token);
-    } else {
-      serve(one);
-    }
+void Engine::serve_any(const tcp_offload::Ready& ready) {
+  if (ready.token == kWakeToken) {
+    wake_.clear();
+    sockets_.modify(wake_.descriptor(), kWakeToken, {true, false});
+  } else if (is_closing(ready.token)) {
+    serve_closing(ready.token);
+  } else {
+    serve(ready);
   }
 }
 

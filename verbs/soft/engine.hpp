@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "iwarp/tcp_offload/readiness.hpp"
+#include "soft/failure.hpp"
 #include "soft/half_fpdus.hpp"
 #include "soft/host.hpp"
 #include "soft/running_clock.hpp"
@@ -80,7 +81,19 @@ class Engine {
   };
 
   void run();
-  void serve_ready();
+  /// On the engine's thread: what one step throws keeps no other from being taken. Connections see
+  /// to what goes wrong in theirs; for a lack of memory for the engine's own lists there is a next
+  /// time.
+  template <typename Step>
+  void attempt(Step step) {
+    try {
+      step();
+    } catch (const std::exception& thrown) {
+      log_failure("the engine cannot take a step", thrown);
+      failed_ = true;
+    }
+  }
+  void serve_any(const tcp_offload::Ready& ready);
   [[nodiscard]] bool take_step();
   [[nodiscard]] std::optional<std::chrono::milliseconds> time_to_wait();
   void serve(const tcp_offload::Ready& ready);
@@ -103,6 +116,7 @@ class Engine {
   void look_at_tails(Clock::time_point now);
   void unpark(const std::shared_ptr<SoftQp>& qp);
   void take_in_closing();
+  void take_in(ClosingStream stream);
   void serve_closing(Token token);
   bool turn_closing(StreamCloser& closer);
   void look_at_closing();
@@ -133,6 +147,7 @@ class Engine {
   // The engine thread's own.
   std::unordered_map<Token, StreamCloser> closing_;
   Token next_closing_ = 1;
+  bool failed_ = false;  // a step, in this turn
   Clock::time_point next_deadlines_{};
   Clock::time_point next_tails_{};
   Clock::time_point delivered_since_{};  // at the end, in running time

@@ -33,13 +33,17 @@ void Engine::take_in_closing() {
     arriving.swap(arriving_);
   }
   for (ClosingStream& stream : arriving) {
-    const Token token = next_closing_;
-    next_closing_ += 2;
-    const auto at = closing_.try_emplace(token, std::move(stream), running()).first;
-    // One that the system refuses to watch moves on at each tick.
-    static_cast<void>(sockets_.add(at->second.descriptor(), token, {}));
-    serve_closing(token);
+    attempt([&] { take_in(std::move(stream)); });
   }
+}
+
+void Engine::take_in(ClosingStream stream) {
+  const Token token = next_closing_;
+  next_closing_ += 2;
+  const auto at = closing_.try_emplace(token, std::move(stream), running()).first;
+  // One that the system refuses to watch moves on at each tick.
+  static_cast<void>(sockets_.add(at->second.descriptor(), token, {}));
+  serve_closing(token);
 }
 
 void Engine::serve_closing(Token token) {
@@ -69,7 +73,9 @@ bool Engine::turn_closing(StreamCloser& closer) {
 
 void Engine::look_at_closing() {
   for (auto at = closing_.begin(); at != closing_.end();) {
-    at = turn_closing(at->second) ? closing_.erase(at) : std::next(at);
+    bool over = false;
+    attempt([&] { over = turn_closing(at->second); });
+    at = over ? closing_.erase(at) : std::next(at);
   }
 }
 

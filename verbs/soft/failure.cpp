@@ -1,20 +1,23 @@
 #include "soft/failure.hpp"
 
 #include <new>
-#include <string>
-#include <system_error>
 
 #include "iwarp/tcp_offload/log.hpp"
 
 namespace iwarp::verbs::soft {
 
-Error error_of(const std::exception& thrown, const std::string& what_failed) {
+std::error_code code_of(const std::exception& thrown) noexcept {
   if (const auto* by_system = dynamic_cast<const std::system_error*>(&thrown)) {
-    return {by_system->code(), what_failed + ": " + thrown.what()};
+    return by_system->code();
   }
   const bool memory = dynamic_cast<const std::bad_alloc*>(&thrown) != nullptr;
-  return {std::make_error_code(memory ? std::errc::not_enough_memory : std::errc::io_error),
-          what_failed + ": " + (memory ? "there is not enough memory" : thrown.what())};
+  return std::make_error_code(memory ? std::errc::not_enough_memory : std::errc::io_error);
+}
+
+Error error_of(const std::exception& thrown, const std::string& what_failed) {
+  const std::error_code code = code_of(thrown);
+  const bool memory = code == std::errc::not_enough_memory;
+  return {code, what_failed + ": " + (memory ? "there is not enough memory" : thrown.what())};
 }
 
 void log_failure(const char* what_failed, const std::exception& thrown) noexcept {

@@ -2,13 +2,17 @@
 
 #include <exception>
 #include <string>
+#include <system_error>
 
 #include "iwarp/verbs/error.hpp"
 
 namespace iwarp::verbs::soft {
 
-/// What a step of the stack has thrown, as a call tells it: std::errc::not_enough_memory, or the
-/// system's reason.
+/// What a step of the stack has thrown: std::errc::not_enough_memory, the system's reason, or
+/// std::errc::io_error for anything else.
+std::error_code code_of(const std::exception& thrown) noexcept;
+
+/// The same as a call tells it.
 Error error_of(const std::exception& thrown, const std::string& what_failed);
 
 /// Tells the log of it, if there is memory for that.

@@ -168,28 +168,27 @@ std::size_t SoftCq::poll(std::span<Completion> into) {
 
 void SoftCq::drive() {
   if (polls_all()) {
-    drive_each({});
+    drive_each();
   } else {
     drive_ready({});
   }
 }
 
 // One thread drives at a time; others find what it completes in the ring.
-std::size_t SoftCq::drive_each(std::chrono::milliseconds pause) {
-  {
-    const std::unique_lock lock(drive_mutex_, std::try_to_lock);
-    if (lock.owns_lock()) {
-      for (SoftQp* qp : attached_) qp->drive();
-    }
-  }
-  if (pause.count() > 0 && empty()) std::this_thread::sleep_for(pause);
-  return 0;
+void SoftCq::drive_each() {
+  const std::unique_lock lock(drive_mutex_, std::try_to_lock);
+  if (!lock.owns_lock()) return;
+  for (SoftQp* qp : attached_) qp->drive();
 }
 
 // Returns how many of the set were ready: what it is told at once, or fewer.
 std::size_t SoftCq::drive_ready(std::chrono::milliseconds timeout) {
   auto* const set = sockets_if_any();
-  if (set == nullptr) return drive_each(std::min(timeout, kLookAtEach));
+  if (set == nullptr) {
+    drive_each();
+    if (timeout.count() > 0 && empty()) std::this_thread::sleep_for(std::min(timeout, kLookAtEach));
+    return 0;
+  }
   std::array<tcp_offload::Ready, kReadyAtOnce> ready;
   const std::size_t count = set->wait(ready, timeout);
   const std::lock_guard lock(drive_mutex_);
@@ -293,7 +292,7 @@ tcp_offload::EventCount& SoftCq::events() {
   const std::lock_guard lock(lazy_mutex_);
   if (!events_owner_) {
     events_owner_ = std::make_unique<tcp_offload::EventCount>();
-    for (; events_before_ != 0; --events_before_) events_owner_->raise();
+    if (events_before_ != 0) events_owner_->raise(std::exchange(events_before_, 0));
   }
   events_.store(events_owner_.get());
   return *events_owner_;

@@ -84,7 +84,7 @@ class SoftCq final : public provider::Cq {
   void raise_event();
   void wake_waiter();
   void clear_wake();
-  std::size_t drive_each(std::chrono::milliseconds pause);
+  void drive_each();
   tcp_offload::ReadinessSet& sockets();
   tcp_offload::ReadinessSet* sockets_if_any();
   struct Unwatched;

@@ -12,8 +12,8 @@
 
 namespace iwarp::verbs {
 
-/// Requests that wait for Listener::next(): up to a bound, from where on the latest is rejected of
-/// those whose address has the most of them. Those whose peer has gone are nobody's business.
+/// Requests that wait for Listener::next(): up to a bound, beyond which the latest of the address
+/// with the most of them is rejected. One whose peer has gone is dropped.
 class Listener::Inbox {
  public:
   using Request = std::unique_ptr<provider::IncomingConnection>;
@@ -28,8 +28,9 @@ class Listener::Inbox {
       const std::lock_guard lock(mutex_);
       if (waiting_.size() >= most_) take_withdrawn(gone);
       const std::uint64_t number = next_++;
-      shares_.add(number, request->info().remote.address());
+      const auto peer = request->info().remote.address();
       waiting_.emplace(number, std::move(request));
+      shares_.add(number, peer);
       if (waiting_.size() > most_) take(*shares_.youngest_of_largest(), gone);
       waits = waiting_.contains(number);
     }

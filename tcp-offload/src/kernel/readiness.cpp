@@ -69,9 +69,8 @@ EventCount::EventCount()
 
 EventCount::~EventCount() { ::close(descriptor_); }
 
-void EventCount::raise() {
-  const std::uint64_t one = 1;
-  [[maybe_unused]] const auto written = ::write(descriptor_, &one, sizeof one);
+void EventCount::raise(std::uint64_t count) {
+  [[maybe_unused]] const auto written = ::write(descriptor_, &count, sizeof count);
 }
 
 bool EventCount::take() {

@@ -56,11 +56,11 @@ void ListenerCore::accept_next() {
 
 void ListenerCore::on_accept(std::error_code error,
                              std::unique_ptr<tcp_offload::Connection> connection) {
-  const auto self = shared_from_this();  // who is told of one that goes may destroy the listener
+  const auto self = shared_from_this();  // a handler that is told of one that goes may destroy this
   try {
     if (!error) begin(std::move(connection));
   } catch (const std::exception& thrown) {
-    error = error_of(thrown, {}).code;
+    error = code_of(thrown);
   }
   if (acceptor_ == nullptr) return;
   if (error) return rest_after(error);
@@ -84,12 +84,9 @@ void ListenerCore::begin(std::unique_ptr<tcp_offload::Connection> connection) {
   }
 }
 
-// What has run out may be what the half-open ones hold. The log is told once.
+// What has run out may be what the half-open ones hold. The log is told once, and last: there may
+// be no memory for a line.
 void ListenerCore::rest_after(std::error_code error) {
-  if (!std::exchange(rests_, true)) {
-    tcp_offload::log(tcp_offload::LogLevel::kWarn,
-                     "connections are accepted as far as the system permits: " + error.message());
-  }
   if (ran_out(error)) gives_up(shares_.oldest_of_largest());
   if (acceptor_ == nullptr) return;
   pause_->async_wait(kErrorPause, [this](std::error_code cancelled) {
@@ -97,6 +94,9 @@ void ListenerCore::rest_after(std::error_code error) {
     accepting_ = Accepting::kIdle;
     accept_next();
   });
+  if (std::exchange(rests_, true)) return;
+  tcp_offload::log(tcp_offload::LogLevel::kWarn,
+                   "connections are accepted as far as the system permits: " + error.message());
 }
 
 void ListenerCore::make_room_for(const boost::asio::ip::address& peer) {

@@ -64,8 +64,8 @@ class EventCount {
 
   /// Readable while the count is not zero; stays this object's.
   [[nodiscard]] int descriptor() const { return descriptor_; }
-  /// Adds one.
-  void raise();
+  /// Adds one, or as many as `count`.
+  void raise(std::uint64_t count = 1);
   /// Takes one off; false if there is none.
   bool take();
   /// Takes all off.

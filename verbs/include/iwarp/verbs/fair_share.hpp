@@ -10,6 +10,7 @@
 #include <boost/multi_index_container.hpp>
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <optional>
 
 namespace iwarp::verbs {
@@ -27,9 +28,10 @@ inline boost::asio::ip::address counted_network(const boost::asio::ip::address& 
   return boost::asio::ip::address_v6(octets);
 }
 
-/// Who holds something that is scarce, by the network of the peer for which it is held. Where there
-/// is no room for another, one of the network that holds the most makes room: what strangers take
-/// costs those who take most of it, and not the others (RFC 5042 §6.4). Not thread-safe.
+/// The holders of something that is scarce, by the network of the peer for which each holds it.
+/// Where there is no room for another one, a holder of the network with the largest share makes
+/// room: what strangers take costs the network that takes most of it, and not the others (RFC 5042
+/// §6.4). Not thread-safe.
 template <typename Holder>
 class FairShare {
   struct Held {
@@ -51,11 +53,11 @@ class FairShare {
   /// The youngest of all from now on. Precondition: it is not there yet, and `amount` is not 0.
   void add(const Holder& holder, const boost::asio::ip::address& peer, std::size_t amount = 1) {
     const auto network = counted_network(peer);
-    held_.insert({holder, network, next_++, amount});
-    total_ += amount;
     auto& shares = shares_.template get<ByNetwork>();
-    const auto [share, fresh] = shares.insert({network, amount});
-    if (!fresh) shares.modify(share, [amount](Share& one) { one.amount += amount; });
+    // Without memory for the holder an empty share is left, which changes nothing.
+    const auto share = shares.insert({network, 0}).first;
+    held_.insert({holder, network, next_++, amount});
+    shares.modify(share, [amount](Share& one) { one.amount += amount; });
   }
 
   /// Nothing, if it is not there.
@@ -65,7 +67,6 @@ class FairShare {
     if (at == all.end()) return;
     auto& shares = shares_.template get<ByNetwork>();
     const auto share = shares.find(at->network);
-    total_ -= at->amount;
     if (share->amount == at->amount) {
       shares.erase(share);
     } else {
@@ -76,8 +77,6 @@ class FairShare {
 
   /// How many holders there are.
   [[nodiscard]] std::size_t size() const { return held_.size(); }
-  /// The amounts of all.
-  [[nodiscard]] std::size_t total() const { return total_; }
   /// The amounts of the peer's network.
   [[nodiscard]] std::size_t of_peer(const boost::asio::ip::address& peer) const {
     const auto& shares = shares_.template get<ByNetwork>();
@@ -91,12 +90,13 @@ class FairShare {
     const bool found = at != by_age.end() && at->network == counted_network(peer);
     return found ? std::optional(at->holder) : std::nullopt;
   }
-  /// Who makes room: of the network that holds the most the one that has been there longest.
+  /// The holder that makes room: of the network with the largest share the one that has been there
+  /// longest.
   [[nodiscard]] std::optional<Holder> oldest_of_largest() const {
     if (held_.empty()) return std::nullopt;
     return held_.template get<ByAge>().lower_bound(largest())->holder;
   }
-  /// Where it is the latest who is turned away: of the same network the youngest.
+  /// The same where it is the latest that is turned away: of that network the youngest.
   [[nodiscard]] std::optional<Holder> youngest_of_largest() const {
     if (held_.empty()) return std::nullopt;
     return std::prev(held_.template get<ByAge>().upper_bound(largest()))->holder;
@@ -128,7 +128,6 @@ class FairShare {
                      boost::multi_index::tag<ByAmount>,
                      boost::multi_index::member<Share, std::size_t, &Share::amount>>>>
       shares_;
-  std::size_t total_ = 0;
   std::uint64_t next_ = 0;
 };
 

@@ -1,0 +1,219 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <new>
+
+#include "startup_support.hpp"
+#include "support/log_lines.hpp"
+
+/// How a listener accepts: how many it has without a Request, and what a device refuses it.
+namespace iwarp::verbs::soft::test {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+using testing::HasSubstr;
+
+// The peer that has been silent for longest makes room, at once.
+TEST(Listening, KeepsNoMoreHalfOpenThanItsLimit) {
+  SimWorld world;
+  std::vector<Error> told;
+  provider::ListenOptions options;
+  options.max_half_open = 3;
+  options.on_no_request = [&](const Error& error) { told.push_back(error); };
+  Listening listening(world, options);
+  std::vector<std::unique_ptr<RawPeer>> mute;
+  for (int i = 0; i < 3; ++i) {
+    mute.push_back(std::make_unique<RawPeer>(world, listening.endpoint));
+    world.net.advance(milliseconds(100));
+  }
+  EXPECT_TRUE(told.empty());
+  RawPeer good(world, listening.endpoint);
+  good.write(request_of());
+  world.net.advance(milliseconds(100));
+  EXPECT_EQ(listening.calls, 1);
+  EXPECT_TRUE(mute[0]->ended());
+  EXPECT_FALSE(mute[1]->ended() || mute[2]->ended());
+  ASSERT_EQ(told.size(), 1U);
+  EXPECT_EQ(told.front().code, std::errc::connection_aborted);
+  EXPECT_THAT(told.front().message, HasSubstr("others needed its place"));
+  for (int i = 0; i < 50; ++i) mute.push_back(std::make_unique<RawPeer>(world, listening.endpoint));
+  expect_service(world, listening);
+}
+
+// The peers of one address take room from each other only.
+TEST(Listening, GivesAnAddressItsShareOfHalfOpen) {
+  SimWorld world;
+  provider::ListenOptions options;
+  options.max_half_open = 10;
+  options.max_half_open_per_address = 3;
+  Listening listening(world, options);
+  RawPeer other(world.net.device(3), listening.endpoint);
+  world.net.advance(milliseconds(100));
+  std::vector<std::unique_ptr<RawPeer>> many;
+  for (int i = 0; i < 20; ++i) {
+    many.push_back(std::make_unique<RawPeer>(world, listening.endpoint));
+    world.net.advance(milliseconds(10));
+  }
+  const auto open = std::ranges::count_if(many, [](const auto& one) { return !one->ended(); });
+  EXPECT_EQ(open, 3);
+  EXPECT_FALSE(many.back()->ended());
+  EXPECT_FALSE(other.ended());
+}
+
+TEST(Listening, TakesRoomFromTheAddressThatHasTheMost) {
+  SimWorld world;
+  provider::ListenOptions options;
+  options.max_half_open = 4;
+  Listening listening(world, options);
+  RawPeer other(world.net.device(3), listening.endpoint);
+  std::vector<std::unique_ptr<RawPeer>> many;
+  for (int i = 0; i < 20; ++i) {
+    world.net.advance(milliseconds(10));
+    many.push_back(std::make_unique<RawPeer>(world, listening.endpoint));
+  }
+  world.net.advance(milliseconds(100));
+  EXPECT_FALSE(other.ended());
+  other.write(request_of());
+  world.net.advance(milliseconds(100));
+  EXPECT_EQ(listening.calls, 1);
+}
+
+TEST(Listening, MayBeEndedByTheHandlerThatHearsOfOneThatMakesRoom) {
+  SimWorld world;
+  std::unique_ptr<Listening> listening;
+  provider::ListenOptions options;
+  options.max_half_open = 1;
+  options.on_no_request = [&](const Error&) { listening.reset(); };
+  listening = std::make_unique<Listening>(world, options);
+  RawPeer first(world, listening->endpoint);
+  world.net.advance(milliseconds(10));
+  RawPeer second(world, listening->endpoint);
+  ASSERT_TRUE(world.run_until([&] { return first.ended() && second.ended(); }));
+  EXPECT_EQ(listening, nullptr);
+}
+
+TEST(Listening, DoesNotCountWhatWaitsForTheUser) {
+  SimWorld world;
+  provider::ListenOptions options;
+  options.max_half_open = 1;
+  Listening listening(world, options);
+  std::vector<std::unique_ptr<RawPeer>> peers;
+  for (std::size_t i = 1; i <= 5; ++i) {
+    peers.push_back(std::make_unique<RawPeer>(world, listening.endpoint));
+    peers.back()->write(request_of());
+    world.net.advance(milliseconds(100));
+    EXPECT_EQ(listening.incoming.size(), i);
+  }
+}
+
+TEST(Listening, ServesOneAtATimeEvenWithNoRoomGiven) {
+  SimWorld world;
+  provider::ListenOptions options;
+  options.max_half_open = 0;
+  Listening listening(world, options);
+  expect_service(world, listening);
+}
+
+// ---- Errors of the device.
+
+/// Fails as often as it is told, then works.
+class FailingAcceptor final : public tcp_offload::Acceptor {
+ public:
+  FailingAcceptor(tcp_offload::Device& device, std::unique_ptr<tcp_offload::Acceptor> real,
+                  int& failures)
+      : device_(device), real_(std::move(real)), failures_(failures) {}
+
+  void async_accept(tcp_offload::ConnectionHandler handler) override {
+    if (failures_ == 0) return real_->async_accept(std::move(handler));
+    --failures_;
+    device_.post([h = std::move(handler)]() mutable {
+      h(std::make_error_code(std::errc::operation_not_permitted), nullptr);
+    });
+  }
+  [[nodiscard]] Endpoint local_endpoint() const override { return real_->local_endpoint(); }
+  void close() override { real_->close(); }
+
+ private:
+  tcp_offload::Device& device_;
+  std::unique_ptr<tcp_offload::Acceptor> real_;
+  int& failures_;
+};
+
+/// A device whose acceptors fail at first, and that may have no memory for a timer.
+class FailingDevice final : public tcp_offload::Device {
+ public:
+  int timers_without_memory = 0;  ///< So many more cannot be made.
+
+  FailingDevice(std::shared_ptr<tcp_offload::Device> real, int& failures)
+      : real_(std::move(real)), failures_(failures) {}
+
+  [[nodiscard]] std::string_view name() const override { return "failing"; }
+  [[nodiscard]] tcp_offload::Offloads offloads() const override { return {}; }
+  Result<std::unique_ptr<tcp_offload::Acceptor>, std::error_code> listen(
+      const Endpoint& at, const tcp_offload::ListenTerms& terms) override {
+    return std::unique_ptr<tcp_offload::Acceptor>(std::make_unique<FailingAcceptor>(
+        *real_, std::move(real_->listen(at, terms)).value(), failures_));
+  }
+  std::unique_ptr<tcp_offload::ConnectAttempt> async_connect_from(
+      const tcp_offload::LocalEnd& from, const Endpoint& to,
+      tcp_offload::ConnectionHandler handler) override {
+    return real_->async_connect_from(from, to, std::move(handler));
+  }
+  Result<std::unique_ptr<tcp_offload::Connection>, std::error_code> adopt(int socket) override {
+    return real_->adopt(socket);
+  }
+  std::unique_ptr<tcp_offload::Timer> make_timer() override {
+    if (timers_without_memory != 0 && timers_without_memory-- != 0) throw std::bad_alloc();
+    return real_->make_timer();
+  }
+  [[nodiscard]] Clock::time_point now() const override { return real_->now(); }
+  void post(tcp_offload::Handler<> task) override { real_->post(std::move(task)); }
+
+ private:
+  std::shared_ptr<tcp_offload::Device> real_;
+  int& failures_;
+};
+
+TEST(Listening, RestsAfterAnErrorOfAccept) {
+  SimWorld world;
+  int failures = 1000;
+  const auto device = std::make_shared<FailingDevice>(world.server(), failures);
+  int calls = 0;
+  const auto listener = start_listen(
+                            device, world.any_port(), {}, [&](const auto&) { ++calls; }, fake_qps())
+                            .value();
+  world.net.advance(seconds(1));
+  EXPECT_GT(failures, 1000 - 30);
+  EXPECT_LT(failures, 1000 - 3);
+  failures = 0;
+  Connecting connecting;
+  ASSERT_TRUE(connecting.start(world, listener->endpoint()));
+  ASSERT_TRUE(world.run_until([&] { return connecting.done(); }));
+  EXPECT_EQ(calls, 1);
+}
+
+// What has no memory for its start-up is lost, and nothing else.
+TEST(Listening, GoesOnWhenThereWasNoMemoryForAConnection) {
+  SimWorld world;
+  const iwarp::test::LogLines lines;
+  int failures = 0;
+  const auto device = std::make_shared<FailingDevice>(world.server(), failures);
+  int calls = 0;
+  const auto listener = start_listen(
+                            device, world.any_port(), {}, [&](const auto&) { ++calls; }, fake_qps())
+                            .value();
+  world.net.advance(milliseconds(10));
+  device->timers_without_memory = 2;
+  RawPeer first(world, listener->endpoint()), second(world, listener->endpoint());
+  ASSERT_TRUE(world.run_until([&] { return first.ended() && second.ended(); }));
+  EXPECT_EQ(lines.with("as far as the system permits: Cannot allocate memory").size(), 1U);
+  Connecting connecting;
+  ASSERT_TRUE(connecting.start(world, listener->endpoint()));
+  ASSERT_TRUE(world.run_until([&] { return connecting.done(); }));
+  EXPECT_EQ(calls, 1);
+}
+
+}  // namespace
+}  // namespace iwarp::verbs::soft::test
