@@ -25,6 +25,8 @@ inline constexpr std::chrono::milliseconds kSyncSignInterval{500};
 inline constexpr std::chrono::seconds kStallTimeout{30};
 /// After so long without an octet a transfer has to make room if a server has no slot left.
 inline constexpr std::chrono::seconds kStallWhileFull{3};
+/// Threads of clients that have made room, and do not end yet.
+inline constexpr std::size_t kMostLeaving = 64;
 /// How long a server keeps a client that asks nothing.
 inline constexpr std::chrono::seconds kFirstRequestTimeout{30};
 inline constexpr std::chrono::seconds kIdleTimeout{60};

@@ -57,8 +57,11 @@ void Server::admit(verbs::ConnectionRequest request) {
   start(std::move(request));
 }
 
-// Threads that are on their way out are no more than those that serve.
 bool Server::has_room_for(const boost::asio::ip::address& newcomer) {
+  const auto given_up = [](const Client& client) { return client.given_up; };
+  const auto leaving = static_cast<std::size_t>(std::ranges::count_if(clients_, given_up));
+  if (clients_.size() - leaving < options_.max_clients) return true;
+  if (leaving >= kMostLeaving) return false;
   std::vector<Client*> serving;
   std::vector<Slot> slots;
   for (Client& client : clients_) {
@@ -66,8 +69,6 @@ bool Server::has_room_for(const boost::asio::ip::address& newcomer) {
     serving.push_back(&client);
     slots.push_back({client.peer, client.session->spare_since()});
   }
-  if (serving.size() < options_.max_clients) return true;
-  if (clients_.size() >= 2 * options_.max_clients) return false;
   const auto chosen = makes_room(slots, newcomer);
   if (!chosen) return false;
   Client& client = *serving[*chosen];

@@ -18,7 +18,7 @@ struct Slot {
 /// Which of the clients makes room for one that comes from `newcomer`: of those without a use for
 /// their slot the one that has had none for longest, of the network (verbs::counted_network) that
 /// has most of these. None if all are in use, or if that one's network has fewer slots than the
-/// newcomer's: those who take many do not drive out those who take few.
+/// newcomer's: a network that takes many drives out none that takes few.
 std::optional<std::size_t> makes_room(std::span<const Slot> slots,
                                       const boost::asio::ip::address& newcomer);
 
