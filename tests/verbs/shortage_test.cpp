@@ -57,6 +57,44 @@ TEST(WithoutMemory, ForWhatIsSentTheConnectionEnds) {
   pair.source.mr.reset();  // nobody holds it
 }
 
+class WithoutMemoryForAStart : public testing::Test {
+ protected:
+  WithoutMemoryForAStart() { post(end_, RecvWr{1, {}}); }
+  void start() {
+    auto streams = network_.net.make_stream_pair();
+    peers_ = std::move(streams.acceptor);
+    mpa::Agreed agreed;
+    agreed.model = mpa::ConnectionModel::kClientServer;
+    agreed.depths = {16, 16};
+    end_.enter(std::move(streams.connector), soft::Role::kInitiator, agreed, mpa::Rtr::kNone);
+    network_.run_until([this] { end_.turn(); }, [this] { return !end_.received.empty(); }, 2s);
+  }
+
+  TickingNetwork network_{1, {}};
+  SimEnd end_{network_.net, {}, 1};
+
+ private:
+  std::unique_ptr<tcp_offload::Stream> peers_;
+};
+
+TEST_F(WithoutMemoryForAStart, TheStartHasFailed) {
+  end_.host->inside_start = [] { throw std::bad_alloc(); };
+  start();
+  ASSERT_EQ(end_.events.size(), 1U);
+  EXPECT_EQ(end_.events[0].kind, ConnectionEvent::Kind::kFailed);
+  EXPECT_EQ(end_.events[0].error.code, std::errc::not_enough_memory);
+  EXPECT_EQ(statuses(end_.received), std::vector{Status::kFlushed});
+}
+
+TEST_F(WithoutMemoryForAStart, TheConnectionEndsIfItHasBeenToldOf) {
+  end_.host->inside_add = [] { throw std::bad_alloc(); };
+  start();
+  ASSERT_EQ(end_.events.size(), 2U);
+  EXPECT_EQ(end_.events[0].kind, ConnectionEvent::Kind::kEstablished);
+  expect_broken(end_, "not enough memory");
+  EXPECT_EQ(statuses(end_.received), std::vector{Status::kFlushed});
+}
+
 TEST(WithoutMemory, ForItsNewsTheEndIsToldLater) {
   RawPair pair;
   post(pair.end, RecvWr{1, {}});
@@ -161,6 +199,23 @@ TEST(ThrowingHandler, LeavesTheListenerAtWork) {
     EXPECT_EQ(asked, i);
   }
   listener.reset();  // which waits for a handler that runs
+}
+
+TEST(ThrowingHandler, OfAQueuePairEndsItsConnection) {
+  AskedServer asked;
+  QpOptions options;
+  options.on_event = [](const ConnectionEvent& event) {
+    if (event.kind == ConnectionEvent::Kind::kEstablished) throw std::runtime_error("its own");
+  };
+  QueuePair throwing = asked.server.make_qp(options);
+  auto request = asked.next();
+  ASSERT_TRUE(request);
+  ASSERT_TRUE(request->start_accept(throwing));
+  ASSERT_TRUE(throwing.wait_disconnected(kPatience));
+  EXPECT_NE(throwing.diagnosis().sentence.find("the stack cannot go on: its own"),
+            std::string::npos)
+      << throwing.diagnosis().sentence;
+  EXPECT_TRUE(asked.client_qp.wait_disconnected(kPatience));
 }
 
 }  // namespace loopback

@@ -38,13 +38,17 @@ class SimHost final : public soft::Host {
   soft::MemoryRegistry& memory() override { return *registry; }
   [[nodiscard]] Clock::time_point now() const override { return net_.now(); }
   [[nodiscard]] Clock::time_point running() override { return running_.look(net_.now() + jumped); }
-  std::uint32_t secret() override { return secrets_.word32(); }
+  std::uint32_t secret() override {
+    if (inside_start) std::exchange(inside_start, nullptr)();
+    return secrets_.word32();
+  }
   void post(std::function<void()> task) override {
     if (posts_without_memory != 0 && posts_without_memory-- != 0) throw std::bad_alloc();
     tasks_.push_back(std::move(task));
   }
   void report(AsyncEvent event) override { reports.push_back(std::move(event)); }
   std::error_code add(soft::SoftQp& qp) override {
+    if (inside_add) std::exchange(inside_add, nullptr)();
     qps_.push_back(&qp);
     return {};
   }
@@ -84,6 +88,8 @@ class SimHost final : public soft::Host {
   /// Called once, when a queue pair is in the middle of receiving, or of sending: what another
   /// thread could do just then.
   std::function<void()> inside_receive, inside_transmit;
+  /// Called once, before a connection is there, and before its socket is served.
+  std::function<void()> inside_start, inside_add;
   /// Called once, when a thread waits for another one to leave a half or to end a copy.
   std::function<void()> inside_wait;
 
