@@ -77,7 +77,7 @@ void add_serve_command(CLI::App& app, Context& context) {
       ->capture_default_str()
       ->check(CLI::Range(1, 1024));
   command
-      ->add_option("--idle-timeout", flags->idle_timeout,
+      ->add_option("--idle,--idle-timeout", flags->idle_timeout,
                    "Drop a client that asks nothing for so many seconds")
       ->capture_default_str()
       ->check(CLI::Range(0.1, 86400.0));

@@ -45,8 +45,9 @@ struct LinkSizes {
 /// Messages go by Send; RDMA Reads and Writes move data. One thread uses it, save for abort().
 class Link {
  public:
-  /// Creates the objects and posts all receives. Throws a CommandError.
-  Link(verbs::Device& device, const LinkSizes& sizes);
+  /// Creates the objects and posts all receives. A peer that takes in nothing is waited for as long
+  /// as `patience`, or for a minute. Throws a CommandError.
+  Link(verbs::Device& device, const LinkSizes& sizes, std::chrono::milliseconds patience);
 
   /// Connects. Throws a Rejected or a LinkLost; `check_interrupt` is called several times a second
   /// and may throw.
@@ -108,7 +109,7 @@ class Link {
 
  private:
   struct Life;
-  [[nodiscard]] verbs::QpOptions qp_options() const;
+  [[nodiscard]] verbs::QpOptions qp_options(std::chrono::milliseconds patience) const;
   /// What a completion means to the user of the link: nothing if it is a sign's. Throws a LinkLost.
   std::optional<Event> event_of(const verbs::Completion& completion);
   void show_life_if_due();

@@ -27,7 +27,10 @@ std::string in_quotes(std::string_view name) { return "'" + printable(std::strin
 
 Session::Session(verbs::Device& device, const Store& store, BufferBudget& budget,
                  const SessionTimeouts& timeouts)
-    : store_(store), budget_(budget), timeouts_(timeouts), link_(device, kServerLink) {}
+    : store_(store),
+      budget_(budget),
+      timeouts_(timeouts),
+      link_(device, kServerLink, timeouts.stall) {}
 
 void Session::run(verbs::ConnectionRequest request, const verbs::ConnectOptions& options) {
   peer_ = to_string(request.info().remote);

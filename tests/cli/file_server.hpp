@@ -22,7 +22,8 @@ namespace iwarp::cli::file_service {
 class RawClient {
  public:
   explicit RawClient(const verbs::Endpoint& server)
-      : device_(require(verbs::Device::open(), "open")), link_(device_, kClientLink) {
+      : device_(require(verbs::Device::open(), "open")),
+        link_(device_, kClientLink, kStallTimeout) {
     verbs::ConnectOptions options;
     const auto hello = Hello{}.encode();
     options.private_data.assign(hello.begin(), hello.end());

@@ -17,7 +17,7 @@ from service import wait_until
 class SlowLinks(ServiceTest):
     """A chunk takes longer than either end waits for a sign of life."""
 
-    server_arguments = ("--timeout", "3", "--idle-timeout", "3")
+    server_arguments = ("--timeout", "3", "--idle", "3")
     size = 768 * 1024
     rate = 150 * 1000  # Octets a second: more than five seconds for the file.
 
@@ -38,7 +38,7 @@ class SlowLinks(ServiceTest):
 class Suspensions(ServiceTest):
     """What a machine does that sleeps: both ends stand still, and one wakes before the other."""
 
-    server_arguments = ("--timeout", "3", "--idle-timeout", "3")
+    server_arguments = ("--timeout", "3", "--idle", "3")
 
     def start(self, *command):
         return subprocess.Popen([IWARP, *command, "--timeout", "3"], stderr=subprocess.PIPE,

@@ -8,6 +8,7 @@
 #include <fstream>
 #include <thread>
 
+#include "support/failing_sends.hpp"
 #include "tcp_offload/kernel_fixture.hpp"
 
 namespace iwarp::tcp_offload::test {
@@ -27,6 +28,13 @@ std::size_t system_mss(const Stream& stream) {
   socklen_t size = sizeof info;
   EXPECT_EQ(::getsockopt(stream.descriptor(), IPPROTO_TCP, TCP_INFO, &info, &size), 0);
   return info.tcpi_snd_mss;
+}
+
+int option(const Stream& stream, int level, int name) {
+  int value = 0;
+  socklen_t size = sizeof value;
+  EXPECT_EQ(::getsockopt(stream.descriptor(), level, name, &value, &size), 0);
+  return value;
 }
 
 std::size_t send_some(Stream& stream, ConstBytes bytes) {
@@ -202,6 +210,58 @@ TEST_F(KernelStreams, MemoryThatCannotBeReadIsRefusedAndTheStreamGoesOn) {
   const Sent sent = two.client->send({&there, 1});
   EXPECT_EQ(sent.status, IoStatus::kOk);
   EXPECT_EQ(sent.accepted, 1U);
+}
+
+TEST_F(KernelStreams, WatchTheirPeersAsTheyAreTold) {
+  using namespace std::chrono_literals;
+  const Streams two = connect_streams();
+  Stream& stream = *two.client;
+  EXPECT_EQ(option(stream, SOL_SOCKET, SO_KEEPALIVE), 0);
+  stream.watch_peer({1500ms, 30s});
+  EXPECT_EQ(option(stream, IPPROTO_TCP, TCP_USER_TIMEOUT), 1500);
+  EXPECT_EQ(option(stream, SOL_SOCKET, SO_KEEPALIVE), 1);
+  EXPECT_EQ(option(stream, IPPROTO_TCP, TCP_KEEPIDLE), 30);
+  EXPECT_EQ(option(stream, IPPROTO_TCP, TCP_KEEPINTVL), 7);
+  EXPECT_EQ(option(stream, IPPROTO_TCP, TCP_KEEPCNT), 4);
+  stream.watch_peer({24h, 24h});  // more than the system takes for probes
+  EXPECT_EQ(option(stream, IPPROTO_TCP, TCP_USER_TIMEOUT), 86'400'000);
+  EXPECT_EQ(option(stream, IPPROTO_TCP, TCP_KEEPIDLE), 32767);
+  stream.watch_peer({});
+  EXPECT_EQ(option(stream, IPPROTO_TCP, TCP_USER_TIMEOUT), 0);
+  EXPECT_EQ(option(stream, SOL_SOCKET, SO_KEEPALIVE), 0);
+}
+
+TEST_F(KernelStreams, APeerThatTakesInNothingIsLost) {
+  using namespace std::chrono_literals;
+  const Streams two = connect_streams();
+  two.client->watch_peer({300ms, 0s});
+  const auto bytes = pattern(1U << 20U);
+  const iovec piece{const_cast<std::byte*>(bytes.data()), bytes.size()};
+  Sent sent;
+  const auto patience = std::chrono::steady_clock::now() + 60s;
+  while (sent.status != IoStatus::kLost && std::chrono::steady_clock::now() < patience) {
+    sent = two.client->send({&piece, 1});
+    if (sent.status == IoStatus::kWouldBlock) std::this_thread::sleep_for(10ms);
+  }
+  EXPECT_EQ(sent.status, IoStatus::kLost);
+  EXPECT_EQ(sent.error, std::errc::timed_out);
+}
+
+TEST_F(KernelStreams, WantOfMemoryToSendWithIsNoLoss) {
+  const Streams two = connect_streams();
+  const auto bytes = pattern(100);
+  const iovec piece{const_cast<std::byte*>(bytes.data()), bytes.size()};
+  for (const int error : {ENOBUFS, ENOMEM}) {
+    {
+      const iwarp::test::FailingSends failing(error);
+      const Sent refused = two.client->send({&piece, 1});
+      EXPECT_EQ(refused.status, IoStatus::kNoMemory);
+      EXPECT_EQ(refused.accepted, 0U);
+      EXPECT_EQ(refused.error.value(), error);
+    }
+    EXPECT_EQ(two.client->send({&piece, 1}).accepted, bytes.size());
+  }
+  EXPECT_EQ(two.client->delivery().lost, std::error_code());
 }
 
 }  // namespace

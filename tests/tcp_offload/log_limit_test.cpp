@@ -10,7 +10,7 @@ using namespace std::chrono_literals;
 using testing::ElementsAre;
 
 TEST(LogLimit, WritesSoManyLinesInEachIntervalAndCountsTheOthers) {
-  const test::LogLines lines;
+  const iwarp::test::LogLines lines;
   LogLimit limit(2, 10s);
   const auto start = LogLimit::Clock::now();
   for (int i = 0; i < 5; ++i) limit.log(LogLevel::kWarn, std::to_string(i), start + i * 2s);
@@ -26,7 +26,7 @@ TEST(LogLimit, WritesSoManyLinesInEachIntervalAndCountsTheOthers) {
 }
 
 TEST(LogLimit, OfOneKindLeavesOtherKindsAlone) {
-  const test::LogLines lines;
+  const iwarp::test::LogLines lines;
   LogLimit one(1), other(1);
   for (int i = 0; i < 3; ++i) one.log(LogLevel::kWarn, "one");
   other.log(LogLevel::kDebug, "other");

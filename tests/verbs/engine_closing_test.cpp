@@ -33,6 +33,7 @@ class WillingStream : public tcp_offload::Stream {
   [[nodiscard]] int descriptor() const override { return ready_.descriptor(); }
   void shutdown_send() override {}
   void abort() override {}
+  void watch_peer(const tcp_offload::PeerWatch& /*watch*/) override {}
   [[nodiscard]] Endpoint local() const override { return {}; }
   [[nodiscard]] Endpoint remote() const override { return {}; }
 

@@ -24,6 +24,7 @@ class ForwardingStream : public tcp_offload::Stream {
   [[nodiscard]] int descriptor() const override { return inner_->descriptor(); }
   void shutdown_send() override { inner_->shutdown_send(); }
   void abort() override { inner_->abort(); }
+  void watch_peer(const tcp_offload::PeerWatch& watch) override { inner_->watch_peer(watch); }
   [[nodiscard]] tcp_offload::Endpoint local() const override { return inner_->local(); }
   [[nodiscard]] tcp_offload::Endpoint remote() const override { return inner_->remote(); }
 

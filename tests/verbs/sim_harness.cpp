@@ -78,6 +78,7 @@ std::shared_ptr<soft::SoftQp> SimEnd::make_qp(const EndOptions& options, std::ui
   init.number = number;
   init.connectionless = options.connectionless;
   init.timeouts = options.timeouts;
+  init.liveness = options.liveness;
   init.receive_wait = options.receive_wait;
   init.source_buffers = options.source_buffers;
   return std::make_shared<soft::SoftQp>(std::move(init));

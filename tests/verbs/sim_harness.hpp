@@ -136,6 +136,7 @@ struct EndOptions {
   std::uint32_t cq_depth = 1024;
   Signaling signaling = Signaling::kPerRequest;
   soft::QpTimeouts timeouts{};
+  Liveness liveness{};
   std::chrono::milliseconds receive_wait{0};
   SourceBuffers source_buffers = SourceBuffers::kMayChange;
   std::optional<provider::SrqOptions> srq{};

@@ -1,5 +1,5 @@
 #include "support/vanishing_memory.hpp"
-#include "verbs/forwarding_stream.hpp"
+#include "verbs/answered_stream.hpp"
 #include "verbs/sim_harness.hpp"
 
 // Memory that is lost after the segment over it was made, or while the stream takes it.
@@ -12,22 +12,6 @@ using tcp_offload::IoStatus;
 using tcp_offload::Sent;
 
 constexpr std::size_t kReferenced = 8000;  // referenced, as there is no CRC
-
-/// A stream that lets the test answer in its place.
-class AnsweredStream final : public ForwardingStream {
- public:
-  using Answer = std::function<std::optional<Sent>(std::span<const iovec>)>;
-  AnsweredStream(std::unique_ptr<tcp_offload::Stream> inner, const Answer& answer)
-      : ForwardingStream(std::move(inner)), answer_(answer) {}
-
-  Sent send(std::span<const iovec> pieces) override {
-    const auto sent = answer_ ? answer_(pieces) : std::nullopt;
-    return sent ? *sent : ForwardingStream::send(pieces);
-  }
-
- private:
-  const Answer& answer_;
-};
 
 class SourceFault : public testing::Test {
  protected:

@@ -1,5 +1,6 @@
 #include "soft/stream_closer.hpp"
 
+#include "verbs/answered_stream.hpp"
 #include "verbs/sim_harness.hpp"
 
 // A stream that its queue pair has left, step by step: RFC 5041 §3 and §6.2.1.
@@ -25,7 +26,7 @@ class StreamCloserTest : public testing::Test {
   ClosingStream closing() {
     ClosingStream made;
     made.unsent.assign(kRest, std::byte{7});
-    made.stream = std::move(streams_.connector);
+    made.stream = std::make_unique<AnsweredStream>(std::move(streams_.connector), answer_);
     made.linger = kCloserLinger;
     made.qp_number = 5;
     return made;
@@ -41,6 +42,7 @@ class StreamCloserTest : public testing::Test {
     return got.data.size();
   }
 
+  AnsweredStream::Answer answer_;
   TickingNetwork network_{1, options()};
   tcp_offload::SimStreamPair streams_ = network_.net.make_stream_pair();
   StreamCloser closer_{closing(), network_.net.now()};
@@ -73,6 +75,20 @@ TEST_F(StreamCloserTest, TellsOfAResetOfWhatWasNotAcknowledged) {
   streams_.acceptor->abort();
   EXPECT_EQ(run_for(1s), State::kOver);
   EXPECT_NE(closer_.failure().find("queue pair 5"), std::string::npos) << closer_.failure();
+}
+
+// The socket has room, and would call at once.
+TEST_F(StreamCloserTest, LeavesTheSocketAloneWhileThereIsNoMemoryToSendWith) {
+  answer_ = [](std::span<const iovec>) {
+    const auto why = std::make_error_code(std::errc::no_buffer_space);
+    return tcp_offload::Sent{tcp_offload::IoStatus::kNoMemory, 0, why};
+  };
+  EXPECT_EQ(run_for(1s), State::kUndelivered);
+  EXPECT_FALSE(closer_.interest().write);
+  answer_ = {};
+  EXPECT_EQ(run_for(100ms), State::kUndelivered);
+  EXPECT_EQ(read(kRest), kRoom);
+  EXPECT_EQ(closer_.failure(), "");
 }
 
 TEST_F(StreamCloserTest, BeginsItsTimeAnewWithEachAcknowledgement) {

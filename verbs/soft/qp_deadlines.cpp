@@ -29,6 +29,7 @@ bool SoftQp::check_deadlines() {
     if (owes_close_.exchange(false)) finish_close();
     renew_deadline_by_progress();
     if (overdue() != Overdue::kNothing && finds_nothing_to_read()) judge(overdue());
+    end_if_idle();
   });
   // No socket may be about to say so: a call may fail on one that is sound.
   if (awaits_receive() || sending_lost_.load()) receive();
@@ -91,6 +92,24 @@ void SoftQp::renew_deadline_by_progress() {
   deadline_.compare_exchange_strong(deadline, from_now(init_.timeouts.linger));
 }
 
+// What TCP owes counts, too: a peer that takes in slowly what was sent is not idle.
+void SoftQp::end_if_idle() {
+  Link* link = link_.load();
+  if (link == nullptr || stream_state() != StreamState::kOperational) return;
+  const auto limit = link->mode.liveness->idle;
+  if (limit.count() == 0) return;
+  const auto idle = [&] {
+    const Link::Progress now{link->octets_sent.value(), link->stream.delivery().unacknowledged,
+                             link->octets_received.value()};
+    if (now == link->progress && link->idle_from != 0) return from_now(-limit) >= link->idle_from;
+    link->progress = now;
+    link->idle_from = from_now({});
+    return false;
+  };
+  if (!idle() || !finds_nothing_to_read() || !idle()) return;
+  lost(timed_out(EndLayer::kNone, "nothing was sent or received for " + to_text(limit)));
+}
+
 void SoftQp::judge(Overdue what) {
   switch (what) {
     case Overdue::kNothing: return;
@@ -128,13 +147,14 @@ void SoftQp::judge_draining() {
 
 void SoftQp::look_again() {
   receive();
-  if (!awaits_delivery()) return;
+  if (!awaits_delivery() && !awaits_memory_.load()) return;
   Link& link = *link_.load();
   const Clock::rep now = from_now({});
   if (now < link.next_look) return;
   link.look_pause = std::clamp(2 * link.look_pause, kFirstLook, kLongestLook);
   link.next_look = from_now(link.look_pause);
   transmit();
+  if (!wants_looks()) link.look_pause = {};
 }
 
 }  // namespace iwarp::verbs::soft

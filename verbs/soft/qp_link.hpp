@@ -51,7 +51,8 @@ struct SoftQp::Link {
     std::uint64_t sent = 0, unacknowledged = 0, received = 0;
     bool operator==(const Progress&) const = default;
   };
-  Progress progress;  // at the last look
+  Progress progress;         // at the last look
+  Clock::rep idle_from = 0;  // since when there has been none; 0: not looked at yet
   Clock::rep next_look = 0;
   std::chrono::milliseconds look_pause{0};
 

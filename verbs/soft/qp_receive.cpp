@@ -36,9 +36,7 @@ void SoftQp::drive() {
 void SoftQp::flush() {
   posted_since_drive_.store(0, std::memory_order_relaxed);
   octets_since_drive_.store(0, std::memory_order_relaxed);
-  if (deferred_.load() || blocked_.load(std::memory_order_relaxed)) {
-    transmit();
-  }
+  if (deferred_.load() || blocked()) transmit();
 }
 
 bool SoftQp::receive() {

@@ -46,6 +46,7 @@ bool SoftQp::goes_on_after(const tcp_offload::Sent& sent) {
   switch (sent.status) {
     case tcp_offload::IoStatus::kOk: copies_all_ = false; return true;
     case tcp_offload::IoStatus::kWouldBlock: yield_turn(); break;
+    case tcp_offload::IoStatus::kNoMemory: await_memory(); break;
     case tcp_offload::IoStatus::kFault: lost(connection_lost(sent.error)); break;
     default: lose_sending(sent.error); break;
   }

@@ -143,6 +143,17 @@ std::error_code SoftQp::attach_to_queues() {
   return by_first ? by_first : by_second;
 }
 
+// What a peer is granted at the end it is granted before, too, unless the program wants it
+// otherwise.
+void SoftQp::watch_peer(const RdmaMode& mode) const {
+  const auto usual = std::max(kDefaultUnacknowledged, init_.timeouts.linger);
+  const Liveness& wanted = *mode.liveness;
+  tcp_offload::PeerWatch watch;
+  watch.unacknowledged = wanted.unacknowledged.value_or(usual);
+  watch.keep_alive = std::chrono::ceil<std::chrono::seconds>(wanted.keep_alive);
+  mode.stream->watch_peer(watch);
+}
+
 // What the stream has for the program lies there until the program knows of the connection. The
 // RTR indication does not wait: the peer waits for it.
 void SoftQp::enter_rdma_mode(RdmaMode mode) {
@@ -151,6 +162,8 @@ void SoftQp::enter_rdma_mode(RdmaMode mode) {
   const ConnectionEvent established{ConnectionEvent::Kind::kEstablished, {}, mode.info};
   hold_.store(mode.role == Role::kResponder);
   tcp_offload::catch_memory_faults();  // the program may have set a handler since it registered
+  if (!mode.liveness) mode.liveness = init_.liveness;
+  watch_peer(mode);
   auto link = std::make_unique<Link>(*this, std::move(mode), init_.host->secret());
   {
     const std::lock_guard lock(state_mutex_);

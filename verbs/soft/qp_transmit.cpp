@@ -75,6 +75,7 @@ void SoftQp::send_all() {
   }
   if (state == StreamState::kTerminating) take_terminate();
   blocked_.store(false);
+  awaits_memory_.store(false);
   const auto go_on = [&] { return !blocked_.load() && !sending_lost_.load(); };
   // RFC 5044 §7.1.2 rule 4 holds back FPDUs; work that sends none is done up to the first of them.
   const auto send = [&] { return !hold_.load() && send_batch(); };
@@ -100,6 +101,13 @@ void SoftQp::send_all() {
 void SoftQp::yield_turn() {
   blocked_.store(true);
   init_.host->want_write(*this);
+}
+
+// The socket has room: it would call at once, again and again.
+void SoftQp::await_memory() {
+  awaits_memory_.store(true);
+  blocked_.store(true);
+  init_.host->look_again(*this);
 }
 
 void SoftQp::take_terminate() {

@@ -17,8 +17,9 @@ constexpr std::uint32_t kMaxInline = 4096;
 constexpr std::uint32_t kMaxCqe = SoftCq::kMaxDepth;
 constexpr std::uint32_t kMaxReads = 128;
 constexpr std::uint32_t kMaxObjects = 1U << 20U;
-constexpr std::chrono::milliseconds kMaxReceiveWait{1000};
+constexpr std::chrono::seconds kMaxReceiveWait{1};
 constexpr std::chrono::hours kMaxLinger{1};
+constexpr std::chrono::hours kMaxLiveness{24};
 
 DeviceAttributes attributes_of(std::string name, const Runtime&) {
   DeviceAttributes a;
@@ -61,6 +62,32 @@ std::optional<std::string> beyond_limits(const QpCapacity& wanted) {
   if (auto text = over("queue pair: max_send_sge", wanted.max_send_sge, kMaxSges)) return text;
   if (auto text = over("queue pair: max_recv_sge", wanted.max_recv_sge, kMaxSges)) return text;
   return over("queue pair: max_inline", wanted.max_inline, kMaxInline);
+}
+
+// The same of a time.
+std::optional<std::string> beyond(const std::string& what, std::chrono::milliseconds time,
+                                  std::chrono::milliseconds longest) {
+  if (time.count() >= 0 && time <= longest) return std::nullopt;
+  return what + " is " + std::to_string(time.count()) + " ms; 0 to " +
+         std::to_string(longest.count()) + " can be had";
+}
+
+std::optional<std::string> beyond_limits(const std::string& of, const Liveness& wanted) {
+  const std::string what = of + ": liveness.";
+  const auto unacknowledged = wanted.unacknowledged.value_or(kDefaultUnacknowledged);
+  if (auto text = beyond(what + "unacknowledged", unacknowledged, kMaxLiveness)) return text;
+  if (auto text = beyond(what + "keep_alive", wanted.keep_alive, kMaxLiveness)) return text;
+  return beyond(what + "idle", wanted.idle, kMaxLiveness);
+}
+
+// Says which limit of a new queue pair is broken; nothing if none.
+std::optional<std::string> beyond_limits(const provider::QpInit& wanted) {
+  if (auto text = beyond_limits(wanted.capacity)) return text;
+  if (auto text = beyond("queue pair: receive_wait", wanted.receive_wait, kMaxReceiveWait)) {
+    return text;
+  }
+  if (auto text = beyond("queue pair: linger", wanted.linger, kMaxLinger)) return text;
+  return beyond_limits("queue pair", wanted.liveness);
 }
 
 // Owns the queue pair itself: the handle that the program holds is not kept by a start-up.
@@ -196,19 +223,8 @@ class SoftProvider final : public provider::Provider {
     if (own.send_cq->inherited() || own.recv_cq->inherited() || (own.srq && own.srq->inherited())) {
       return refused();
     }
-    if (auto text = beyond_limits(init.capacity)) {
+    if (auto text = beyond_limits(init)) {
       return fail(std::errc::invalid_argument, std::move(*text));
-    }
-    if (init.receive_wait.count() < 0 || init.receive_wait > kMaxReceiveWait) {
-      return fail(std::errc::invalid_argument,
-                  "queue pair: receive_wait is " + std::to_string(init.receive_wait.count()) +
-                      " ms; 0 to " + std::to_string(kMaxReceiveWait.count()) + " can be had");
-    }
-    if (init.linger.count() < 0 || init.linger > kMaxLinger) {
-      return fail(std::errc::invalid_argument,
-                  "queue pair: linger is " + std::to_string(init.linger.count()) + " ms; 0 to " +
-                      std::to_string(std::chrono::milliseconds(kMaxLinger).count()) +
-                      " can be had");
     }
     own.host = runtime_;
     own.device = &runtime_->device(init.capture);
@@ -221,6 +237,7 @@ class SoftProvider final : public provider::Provider {
     own.flushes_late_posts = init.flushes_late_posts;
     own.receive_wait = init.receive_wait;
     own.timeouts.linger = init.linger;
+    own.liveness = init.liveness;
     own.source_buffers = init.source_buffers;
     return std::shared_ptr<provider::Qp>(tcp_offload::make_shared_here<SoftQp>(std::move(own)));
   }
@@ -229,6 +246,11 @@ class SoftProvider final : public provider::Provider {
                                                       const provider::ListenOptions& options,
                                                       provider::IncomingHandler handler) override {
     if (origin_.refuses()) return refused();
+    if (options.liveness) {
+      if (auto text = beyond_limits("listener", *options.liveness)) {
+        return fail(std::errc::invalid_argument, std::move(*text));
+      }
+    }
     const std::shared_ptr<tcp_offload::Device> device(runtime_, &runtime_->device());
     return start_listen(device, at, options, std::move(handler), responder_of);
   }

@@ -79,6 +79,7 @@ class SoftQp final : public provider::Qp,
     std::chrono::milliseconds receive_wait{0};
     SourceBuffers source_buffers = SourceBuffers::kMayChange;
     QpTimeouts timeouts;
+    Liveness liveness{};
     std::string capture;  ///< Where to record a connection that is accepted; empty: nowhere.
   };
   explicit SoftQp(Init init);
@@ -136,8 +137,11 @@ class SoftQp final : public provider::Qp,
   void give_up_half_fpdu(std::chrono::steady_clock::time_point since);
   /// Looks at the time-outs. True while one is running.
   bool check_deadlines();
-  /// Whether it waits for what no socket tells of: a receive, or the peer's acknowledgement.
-  [[nodiscard]] bool wants_looks() const { return awaits_receive() || awaits_delivery(); }
+  /// Whether it waits for what no socket tells of: a receive, the peer's acknowledgement, or memory
+  /// for the system to send with.
+  [[nodiscard]] bool wants_looks() const {
+    return awaits_receive() || awaits_delivery() || awaits_memory_.load();
+  }
   /// Looks whether that has come. One thread at a time.
   void look_again();
   [[nodiscard]] int descriptor() const;
@@ -149,8 +153,8 @@ class SoftQp final : public provider::Qp,
   void cannot_be_watched(const std::error_code& why);
   /// Whether a message has come that awaits a receive; nothing behind it is read.
   [[nodiscard]] bool awaits_receive() const { return awaits_receive_.load(); }
-  /// Whether the socket took less than it was offered.
-  [[nodiscard]] bool blocked() const { return blocked_.load(); }
+  /// Whether the socket took less than it was offered, and will tell when it takes more.
+  [[nodiscard]] bool blocked() const { return blocked_.load() && !awaits_memory_.load(); }
   [[nodiscard]] SoftCq& send_cq() const { return *init_.send_cq; }
   [[nodiscard]] SoftCq& recv_cq() const { return *init_.recv_cq; }
   /// Whether each poll of either queue looks at this queue pair, ready or not.
@@ -186,6 +190,7 @@ class SoftQp final : public provider::Qp,
   }
   void conclude(StartupResult result);
   void enter_rdma_mode(RdmaMode mode);
+  void watch_peer(const RdmaMode& mode) const;
   std::error_code attach_to_queues();
   bool fail_startup(Diagnosis why);
   bool abort_startup();
@@ -235,6 +240,7 @@ class SoftQp final : public provider::Qp,
   void judge(Overdue what);
   void judge_step();
   void judge_draining();
+  void end_if_idle();
 
   // qp_post.cpp.
   [[nodiscard]] std::errc check(const SendWr& request) const;
@@ -275,6 +281,7 @@ class SoftQp final : public provider::Qp,
   void send_all();
   bool send_batch();
   void yield_turn();
+  void await_memory();
   void lose_sending(const std::error_code& error);
   void plan(std::size_t mulpdu);
   bool plan_segment(std::size_t mulpdu);
@@ -358,6 +365,7 @@ class SoftQp final : public provider::Qp,
   std::atomic<bool> want_flush_{false};
   std::atomic<bool> hold_{false};  // a responder that has seen no FPDU
   std::atomic<bool> blocked_{false};
+  std::atomic<bool> awaits_memory_{false};  // blocked_, and no socket tells of the end
   std::atomic<bool> input_ended_{false};
   std::atomic<bool> sending_lost_{false};  // the input is looked at to its end
   std::atomic<bool> peer_gone_{false};     // its end does not end a connectionless queue pair yet

@@ -28,7 +28,10 @@ StreamCloser::State StreamCloser::turn(Time now) {
   return state_;
 }
 
-tcp_offload::Interest StreamCloser::interest() const { return {!input_ended_, unsent() != 0}; }
+// While there is no memory to send with the socket would call at once, again and again.
+tcp_offload::Interest StreamCloser::interest() const {
+  return {!input_ended_, unsent() != 0 && !awaits_memory_};
+}
 
 void StreamCloser::send_rest() {
   tcp_offload::Stream& stream = *closing_.stream;
@@ -36,7 +39,8 @@ void StreamCloser::send_rest() {
     const iovec rest{closing_.unsent.data() + sent_, unsent()};
     const auto sent = stream.send({&rest, 1});
     sent_ += sent.accepted;
-    if (sent.status == IoStatus::kWouldBlock) return;
+    awaits_memory_ = sent.status == IoStatus::kNoMemory;
+    if (sent.status == IoStatus::kWouldBlock || awaits_memory_) return;
     if (sent.status != IoStatus::kOk) return fail("connection lost: " + sent.error.message());
   }
   stream.shutdown_send();

@@ -61,6 +61,7 @@ class StreamCloser {
   State state_ = State::kUndelivered;
   std::size_t sent_ = 0;  // of closing_.unsent
   bool input_ended_ = false;
+  bool awaits_memory_ = false;        // the system had none to send with
   std::uint64_t unacknowledged_ = 0;  // at the last turn
   Time moved_;                        // when something moved last
   std::string failure_;

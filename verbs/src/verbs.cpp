@@ -118,6 +118,7 @@ Outcome<QueuePair> ProtectionDomain::create_qp(const CompletionQueue& send_cq,
                                         .capture = std::move(options.capture),
                                         .receive_wait = options.receive_wait,
                                         .linger = options.linger,
+                                        .liveness = options.liveness,
                                         .source_buffers = options.source_buffers});
   if (!core) return failure(core.error());
   // The last handle releases the queue pair, whatever still shares its ownership.

@@ -21,7 +21,8 @@ Received CapturedStream::receive(MutableBytes scratch) {
     case IoStatus::kEndOfStream: recorder_->finished(End::kRemote); break;
     case IoStatus::kLost: recorder_->lost(received.error); break;
     case IoStatus::kWouldBlock:
-    case IoStatus::kFault: break;
+    case IoStatus::kFault:
+    case IoStatus::kNoMemory: break;
   }
   return received;
 }

@@ -26,6 +26,7 @@ class CapturedStream final : public Stream {
   [[nodiscard]] int descriptor() const override { return inner_->descriptor(); }
   void shutdown_send() override;
   void abort() override;
+  void watch_peer(const PeerWatch& watch) override { inner_->watch_peer(watch); }
   [[nodiscard]] Endpoint local() const override { return inner_->local(); }
   [[nodiscard]] Endpoint remote() const override { return inner_->remote(); }
 

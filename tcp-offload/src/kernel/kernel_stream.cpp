@@ -31,6 +31,10 @@ std::error_code system_error(int value) { return {value, std::system_category()}
 
 bool would_block(int error) { return error == EAGAIN || error == EWOULDBLOCK; }
 
+// These are no errors of the connection: the system had no memory for a buffer, or the interface's
+// queue was full.
+bool lacks_memory(int error) { return error == ENOBUFS || error == ENOMEM; }
+
 ssize_t receive_now(int socket, MutableBytes into) {
   ssize_t n = 0;
   do {
@@ -125,6 +129,7 @@ Sent KernelStream::send(std::span<const iovec> pieces) {
   if (n >= 0) return count_accepted(static_cast<std::size_t>(n));
   if (would_block(errno)) return {};
   if (errno == EFAULT) return {IoStatus::kFault, 0, system_error(EFAULT)};
+  if (lacks_memory(errno)) return {IoStatus::kNoMemory, 0, system_error(errno)};
   return end_sending(errno);
 }
 

@@ -27,6 +27,7 @@ class KernelStream final : public Stream {
   [[nodiscard]] int descriptor() const override { return socket_.get(); }
   void shutdown_send() override;
   void abort() override;
+  void watch_peer(const PeerWatch& watch) override { kernel::watch_peer(socket_.get(), watch); }
   [[nodiscard]] Endpoint local() const override { return local_; }
   [[nodiscard]] Endpoint remote() const override { return remote_; }
 

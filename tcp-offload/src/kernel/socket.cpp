@@ -9,8 +9,10 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <boost/asio/error.hpp>
 #include <cerrno>
+#include <climits>
 
 namespace iwarp::tcp_offload::kernel {
 namespace {
@@ -39,6 +41,10 @@ bool set_buffers(int socket, const KernelOptions& options) {
 std::error_code bind_socket(int socket, const Endpoint& at) {
   if (::bind(socket, at.data(), static_cast<socklen_t>(at.size())) != 0) return last_error();
   return {};
+}
+
+int within_int(std::int64_t value) {
+  return static_cast<int>(std::clamp<std::int64_t>(value, 0, INT_MAX));
 }
 
 template <typename Call>
@@ -178,6 +184,22 @@ std::uint64_t unacknowledged(int socket) {
   int octets = 0;
   return ::ioctl(socket, SIOCOUTQ, &octets) == 0 && octets > 0 ? static_cast<std::uint64_t>(octets)
                                                                : 0;
+}
+
+void watch_peer(int socket, const PeerWatch& watch) {
+  // While the window is closed this counts from the first probe on, though the peer answers each.
+  set_option(socket, IPPROTO_TCP, TCP_USER_TIMEOUT, within_int(watch.unacknowledged.count()));
+  const bool asks = watch.keep_alive.count() > 0;
+  if (asks) {
+    constexpr std::int64_t kProbes = 4;
+    constexpr std::int64_t kLongestPause = 32767;  // the system's limit, in seconds
+    const std::int64_t idle = std::min<std::int64_t>(watch.keep_alive.count(), kLongestPause);
+    set_option(socket, IPPROTO_TCP, TCP_KEEPIDLE, within_int(idle));
+    set_option(socket, IPPROTO_TCP, TCP_KEEPINTVL,
+               within_int(std::max<std::int64_t>(idle / kProbes, 1)));
+    set_option(socket, IPPROTO_TCP, TCP_KEEPCNT, within_int(kProbes));
+  }
+  set_option(socket, SOL_SOCKET, SO_KEEPALIVE, asks ? 1 : 0);
 }
 
 void reset_connection(int socket) {

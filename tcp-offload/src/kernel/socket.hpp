@@ -11,6 +11,7 @@
 #include "iwarp/tcp_offload/descriptor.hpp"
 #include "iwarp/tcp_offload/kernel_device.hpp"
 #include "iwarp/tcp_offload/process.hpp"
+#include "iwarp/tcp_offload/stream.hpp"
 
 /// System calls on sockets that Asio does not make, or not the way this device needs them.
 namespace iwarp::tcp_offload::kernel {
@@ -92,6 +93,9 @@ std::size_t effective_mss(int socket);
 bool is_closed(int socket);
 /// Octets sent, and FIN as one more, that the peer's TCP has not acknowledged.
 std::uint64_t unacknowledged(int socket);
+
+/// Sets TCP_USER_TIMEOUT and the options of keep-alive probes.
+void watch_peer(int socket, const PeerWatch& watch);
 
 /// Resets the connection but leaves the descriptor open, so that another thread may still be in a
 /// call on it.

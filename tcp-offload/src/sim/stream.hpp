@@ -24,6 +24,8 @@ class SimStream final : public Stream {
   [[nodiscard]] int descriptor() const override { return -1; }
   void shutdown_send() override;
   void abort() override;
+  /// Nothing of a simulated network goes without a reset.
+  void watch_peer(const PeerWatch& /*watch*/) override {}
   [[nodiscard]] Endpoint local() const override { return end_.local(); }
   [[nodiscard]] Endpoint remote() const override { return end_.remote(); }
 

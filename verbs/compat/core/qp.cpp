@@ -79,6 +79,7 @@ std::unique_ptr<Qp> make_qp(ibv_pd* pd, Attributes& attributes, Connects connect
   }
   init.receive_wait = receive_wait();
   init.linger = linger_time();
+  init.liveness = liveness();
   init.source_buffers = source_buffers();
   init.flushes_late_posts = true;
   init.signaling =

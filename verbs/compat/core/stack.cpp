@@ -115,6 +115,17 @@ std::chrono::milliseconds linger_time() {
   return time;
 }
 
+verbs::Liveness liveness() {
+  constexpr const char* kName = "IWARP_PEER_TIMEOUT";
+  constexpr std::chrono::hours kLongest{24};
+  verbs::Liveness chosen;
+  if (std::getenv(kName) == nullptr) return chosen;
+  static const auto time = chosen_time(kName, kLongest, verbs::kDefaultUnacknowledged);
+  chosen.unacknowledged = time;
+  chosen.keep_alive = time / 2;
+  return chosen;
+}
+
 verbs::SourceBuffers source_buffers() {
   static const verbs::SourceBuffers buffers = chosen_source_buffers();
   return buffers;

@@ -29,6 +29,11 @@ std::chrono::milliseconds receive_wait();
 /// IWARP_LINGER, in milliseconds.
 std::chrono::milliseconds linger_time();
 
+/// How long a connection lasts without a sign of life from the peer (verbs::QpOptions::liveness):
+/// IWARP_PEER_TIMEOUT, in milliseconds, for what is unacknowledged, and half of it until a silent
+/// peer is asked; 0: without limit.
+verbs::Liveness liveness();
+
 /// Whether the program leaves alone what it sends (verbs::QpOptions::source_buffers): it may change
 /// it, unless IWARP_SOURCE_BUFFERS=stable promises otherwise.
 verbs::SourceBuffers source_buffers();

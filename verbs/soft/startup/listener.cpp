@@ -73,7 +73,8 @@ void ListenerCore::begin(std::unique_ptr<tcp_offload::Connection> connection) {
   const auto peer = connection->remote().address();
   make_room_for(peer);
   if (acceptor_ == nullptr) return;
-  const auto session = std::make_shared<ResponderSession>(*device_, std::move(connection), *this);
+  const auto session =
+      std::make_shared<ResponderSession>(*device_, std::move(connection), *this, options_.liveness);
   try {
     half_open_.emplace(session.get(), session);
     shares_.add(session.get(), peer);

@@ -16,11 +16,12 @@ constexpr std::chrono::milliseconds kRejectTimeout = std::chrono::seconds(10);
 
 ResponderSession::ResponderSession(tcp_offload::Device& device,
                                    std::unique_ptr<tcp_offload::Connection> connection,
-                                   RequestSink& sink)
+                                   RequestSink& sink, std::optional<Liveness> liveness)
     : device_(device),
       sink_(sink),
       local_(connection->local()),
       remote_(connection->remote()),
+      liveness_(liveness),
       connection_(std::move(connection)),
       timer_(device) {}
 
@@ -145,6 +146,7 @@ void ResponderSession::enter_rdma_mode(const mpa::Agreed& agreed) {
   mode.info.rfc7306 = options_.rfc7306;
   mode.info.local = local_;
   mode.info.remote = remote_;
+  mode.liveness = liveness_;
   mode.stream = connection_->hand_over({});
   if (mode.stream == nullptr) return fail(mpa::Error::kLocalCatastrophic);
   end(std::move(mode));

@@ -49,9 +49,9 @@ class RequestSink {
 /// with.
 class ResponderSession : public std::enable_shared_from_this<ResponderSession> {
  public:
-  /// `sink` lives until it was told.
+  /// `sink` lives until it was told. `liveness` goes with the connection into RDMA mode.
   ResponderSession(tcp_offload::Device& device, std::unique_ptr<tcp_offload::Connection> connection,
-                   RequestSink& sink);
+                   RequestSink& sink, std::optional<Liveness> liveness = {});
 
   /// Waits for the Request, up to `timeout`. The sink is told later, or never if this is destroyed.
   void start(std::chrono::milliseconds timeout, StreamingStart streaming = {});
@@ -99,6 +99,7 @@ class ResponderSession : public std::enable_shared_from_this<ResponderSession> {
   mpa::Responder responder_;
   Phase phase_ = Phase::kRequest;
   const Endpoint local_, remote_;
+  const std::optional<Liveness> liveness_;
 
   // The answer: accepted if there is a queue pair.
   std::shared_ptr<ResponderQp> qp_;

@@ -42,6 +42,8 @@ struct RdmaMode {
   mpa::Rtr rtr = mpa::Rtr::kNone;
   /// What the user is told: both endpoints, the peer's private data and the values in force.
   ConnectionInfo info;
+  /// The listener's, if it has one; else the queue pair's counts.
+  std::optional<Liveness> liveness;
   /// Octets that the stream lends first: read before MPA, they show on no descriptor.
   std::size_t already_read = 0;
 };

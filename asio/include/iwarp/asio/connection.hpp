@@ -59,6 +59,8 @@ struct connection_options {
   const char* capture = nullptr;
   /// Whether the program leaves alone what it sends until that is done, as in verbs::QpOptions.
   verbs::SourceBuffers source_buffers = verbs::SourceBuffers::kMayChange;
+  /// How long it lasts without a sign of life from the peer, as in verbs::QpOptions.
+  verbs::Liveness liveness{};
 };
 
 /// What a receive into a buffer got.

@@ -3,6 +3,7 @@
 #include <sys/uio.h>
 
 #include <boost/asio/ip/tcp.hpp>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -23,6 +24,8 @@ enum class IoStatus {
   kLost,         ///< The connection is gone: reset, timed out or aborted. `error` says why.
   kFault,        ///< Memory that was offered cannot be read; nothing was taken, and the stream is
                  ///< as it was. Send only.
+  kNoMemory,     ///< The system has no memory for it now, and nothing will signal that it has: try
+                 ///< again after a while. Send only.
 };
 
 /// What Stream::receive() lends.
@@ -36,7 +39,19 @@ struct Received {
 struct Sent {
   IoStatus status = IoStatus::kWouldBlock;  ///< How it went.
   std::size_t accepted = 0;                 ///< Octets taken; may be fewer than were offered.
-  std::error_code error;                    ///< Set exactly when the status is kLost or kFault.
+  std::error_code error;  ///< Set exactly when the status is kLost, kFault or kNoMemory.
+};
+
+/// How long the device waits for signs of life from the peer's TCP. Beyond these times the
+/// connection is lost with std::errc::timed_out.
+struct PeerWatch {
+  /// For the acknowledgement of what was sent, and for a closed window to open (RFC 9293 §3.8.3);
+  /// 0: as long as the system does.
+  std::chrono::milliseconds unacknowledged{0};
+  /// After such a silence the peer's TCP is asked whether it is there (RFC 9293 §3.8.4), in whole
+  /// seconds; 0: never. Where it does not answer, the connection is lost after `unacknowledged`,
+  /// or, if that is 0, after about as long again.
+  std::chrono::seconds keep_alive{0};
 };
 
 /// What has become of the octets that a stream accepted.
@@ -51,9 +66,9 @@ struct Delivery {
 ///
 /// Threads: a stream has a receive half (receive, consume) and a send half (send, released,
 /// shutdown_send). One thread at a time may be in each half; both halves may run at once.
-/// delivery(), emss(), abort(), descriptor(), local() and remote() may be called from any thread at
-/// any time before the destructor, which needs the stream for itself. Streams of a simulated
-/// network belong to the one thread that runs the network.
+/// delivery(), emss(), abort(), watch_peer(), descriptor(), local() and remote() may be called from
+/// any thread at any time before the destructor, which needs the stream for itself. Streams of a
+/// simulated network belong to the one thread that runs the network.
 ///
 /// Readiness: a stream with a descriptor becomes readable and writable as that descriptor does
 /// (also in an edge-triggered epoll set: after kWouldBlock the next change is signalled). A new
@@ -117,6 +132,10 @@ class Stream {
   /// already lent stays valid. The descriptor, if any, stays open until the destructor. Further
   /// calls do nothing.
   virtual void abort() = 0;
+
+  /// Watches for signs of life as `watch` says, from now on, as far as the device can. From any
+  /// thread.
+  virtual void watch_peer(const PeerWatch& watch) = 0;
 
   /// The address and port of this end.
   [[nodiscard]] virtual Endpoint local() const = 0;

@@ -24,6 +24,29 @@ enum class AfterRejection : std::uint8_t {
 /// QpOptions::linger unless the program says otherwise.
 inline constexpr std::chrono::milliseconds kDefaultLinger = std::chrono::seconds(60);
 
+/// How long a connection is waited for whose peer takes in nothing, unless the program says
+/// otherwise.
+inline constexpr std::chrono::milliseconds kDefaultUnacknowledged = std::chrono::seconds(60);
+
+/// How long a connection lasts whose peer gives no sign of life: what a peer holds here that has
+/// gone, or does nothing. 0 is no limit; each may be up to 24 h. Beyond a limit the connection is
+/// lost: what is posted is flushed, and kDisconnected bears an error.
+struct Liveness {
+  /// Until the peer's TCP acknowledges what was sent, and until a peer whose receive window is
+  /// closed, since its program does not read, opens it (TCP_USER_TIMEOUT; RFC 5482 has the idea of
+  /// it). Each acknowledgement begins it anew: a peer that reads slowly is not meant. None:
+  /// kDefaultUnacknowledged, or QpOptions::linger if that is longer.
+  std::optional<std::chrono::milliseconds> unacknowledged{};
+  /// After such a silence, in whole seconds, the peer's TCP is asked whether it is still there (RFC
+  /// 9293 §3.8.4). If it does not answer, the connection lasts for `unacknowledged` in all.
+  std::chrono::milliseconds keep_alive = std::chrono::seconds(30);
+  /// In RDMA mode: until an octet moves, in either direction. A peer may be alive and have nothing
+  /// to say, so that only the program knows what is too long.
+  std::chrono::milliseconds idle{0};
+
+  bool operator==(const Liveness&) const = default;  ///< Member by member.
+};
+
 /// How one side wants to start a connection (RFC 5044 §7.1, RFC 6581 §9).
 struct ConnectOptions {
   std::vector<std::byte> private_data;  ///< 512 octets at most, 508 with MPA revision 2.

@@ -139,6 +139,7 @@ struct QpInit {
   bool flushes_late_posts = false;
   std::chrono::milliseconds receive_wait{0};                 ///< As in QpOptions.
   std::chrono::milliseconds linger = kDefaultLinger;         ///< As in QpOptions.
+  Liveness liveness{};                                       ///< As in QpOptions.
   SourceBuffers source_buffers = SourceBuffers::kMayChange;  ///< As in QpOptions.
 };
 
@@ -239,6 +240,8 @@ struct ListenOptions {
   /// the one that has been silent longest, of its own address or of the one that has the most.
   std::size_t max_half_open = 1024;
   std::size_t max_half_open_per_address = 512;  ///< Of these, from one address.
+  /// As QpOptions::liveness, of the connections that are accepted; none: their queue pair's.
+  std::optional<Liveness> liveness{};
   /// Told why a connection was closed that brought no valid request (RFC 5044 §7.1.1); may be
   /// empty. Called as a ConnectionHandler is; it may destroy the listener.
   std::function<void(const Error&)> on_no_request{};

@@ -201,6 +201,9 @@ struct QpOptions {
   /// moves begins the time anew, so that a peer that reads slowly, or pauses, gets everything.
   /// Beyond that time the program is told of an abortive end if something was not acknowledged.
   std::chrono::milliseconds linger = kDefaultLinger;
+  /// How long it lasts without a sign of life from the peer. Of an accepted connection the
+  /// listener's counts, if ListenOptions::liveness has been set.
+  Liveness liveness{};
   /// A directory in which the connection is recorded for Wireshark, from its start-up on; empty:
   /// nowhere. Where the environment variable IWARP_CAPTURE names a directory, that one takes the
   /// connections of every queue pair instead. A capture that fails is logged and changes nothing
@@ -325,7 +328,7 @@ class IWARP_API ProtectionDomain {
   Outcome<SharedReceiveQueue> create_srq(const SrqOptions& options = {});
   /// Makes a queue pair that is not connected; it keeps the queues and this domain alive. Errors:
   /// EINVAL for limits above the device's, objects of another device, a `receive_wait` that is not
-  /// within 0 to 1 s or a `linger` not within 0 to 1 h.
+  /// within 0 to 1 s, a `linger` not within 0 to 1 h or a time of `liveness` not within 0 to 24 h.
   Outcome<QueuePair> create_qp(const CompletionQueue& send_cq, const CompletionQueue& recv_cq,
                                QpOptions options = {});
   /// The same with one queue for both.
