@@ -74,8 +74,18 @@ struct Outcome {
   std::vector<Octets> ulpdus;
   std::optional<Error> error;
   std::size_t consumed = 0;
-  bool operator==(const Outcome&) const = default;
 };
+
+// Whether `taken` begins with what was sent.
+bool begins_with(const std::vector<Octets>& taken, const std::vector<Octets>& sent) {
+  return taken.size() >= sent.size() &&
+         std::equal(sent.begin(), sent.end(), taken.begin(), fuzz::equal);
+}
+
+bool same(const Outcome& a, const Outcome& b) {
+  return a.error == b.error && a.consumed == b.consumed && a.ulpdus.size() == b.ulpdus.size() &&
+         begins_with(a.ulpdus, b.ulpdus);
+}
 
 void check_need(ConstBytes before, MutableBytes after, const NeedMore& need) {
   require(need.wire_size > before.size(), "more octets are asked for than there are");
@@ -126,8 +136,8 @@ Outcome deframe_in_steps(Deframer deframer, ConstBytes stream, std::uint8_t step
   Outcome outcome;
   std::size_t end = 0;
   std::size_t needed = take_all(deframer, stream, 0, outcome);
-  // Not below a part of the stream, or the fuzzer would wait for long.
-  const std::size_t least = std::max<std::size_t>(step, stream.size() / 256);
+  // Not below a part of the stream: each step copies what is there, and looks at all of it.
+  const std::size_t least = std::max<std::size_t>(step, stream.size() / 16);
   while (end < stream.size() && !outcome.error) {
     end = std::min(stream.size(), step == 0 ? std::max(needed, end + 1) : end + least);
     needed = take_all(deframer, stream, end, outcome);
@@ -148,11 +158,9 @@ void run(Input input) {
 
   const Deframer deframer(crc, markers);
   const Outcome whole = deframe_whole(deframer, traffic.stream);
-  require(whole == deframe_in_steps(deframer, traffic.stream, step),
+  require(same(whole, deframe_in_steps(deframer, traffic.stream, step)),
           "FPDUs do not depend on segmentation");
-  require(whole.ulpdus.size() >= traffic.ulpdus.size() &&
-              std::equal(traffic.ulpdus.begin(), traffic.ulpdus.end(), whole.ulpdus.begin()),
-          "sound FPDUs are taken");
+  require(begins_with(whole.ulpdus, traffic.ulpdus), "sound FPDUs are taken");
   if (traffic.sound) {
     require(!whole.error && whole.consumed == traffic.stream.size(), "and nothing else is found");
   }

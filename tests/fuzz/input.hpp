@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 
 #include "iwarp/base/bytes.hpp"
 
@@ -96,8 +97,9 @@ class Exact {
   std::byte* data_;
 };
 
+/// Octet by octet it would take most of a fuzzer's time.
 inline bool equal(ConstBytes a, ConstBytes b) {
-  return std::equal(a.begin(), a.end(), b.begin(), b.end());
+  return a.size() == b.size() && (a.empty() || std::memcmp(a.data(), b.data(), a.size()) == 0);
 }
 
 }  // namespace iwarp::fuzz
