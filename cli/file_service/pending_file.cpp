@@ -6,10 +6,10 @@
 #include <sys/stat.h>
 
 #include <memory>
-#include <random>
 #include <string_view>
 
 #include "file_service/file_io.hpp"
+#include "iwarp/tcp_offload/secret.hpp"
 
 namespace iwarp::cli::file_service {
 namespace {
@@ -21,11 +21,16 @@ constexpr std::uint64_t kWriteBackStep = 8U << 20;
 constexpr int kNameAttempts = 100;
 constexpr int kDeepestDirectory = 64;
 
-std::string random_name() {
+// From the system's generator, which needs no file: a server may open none outside its directory.
+FileResult<std::string> random_name() {
   constexpr std::string_view kLetters = "abcdefghijklmnopqrstuvwxyz0123456789";
-  std::random_device random;
+  const auto drawn = tcp_offload::secret();
+  if (!drawn) return failure(drawn.error());
   std::string name = kTemporaryPrefix;
-  for (int i = 0; i < 12; ++i) name.push_back(kLetters[random() % kLetters.size()]);
+  std::uint64_t rest = *drawn;
+  for (int i = 0; i < 12; ++i, rest /= kLetters.size()) {
+    name.push_back(kLetters[rest % kLetters.size()]);
+  }
   return name;
 }
 
@@ -39,8 +44,9 @@ bool lacks_unnamed_files(std::errc code) {
 template <typename Attempt>
 FileResult<std::string> with_fresh_name(Attempt attempt) {
   for (int i = 0; i < kNameAttempts; ++i) {
-    std::string name = random_name();
-    const FileResult<void> done = attempt(name);
+    FileResult<std::string> name = random_name();
+    if (!name) return name;
+    const FileResult<void> done = attempt(*name);
     if (done) return name;
     if (done.error() != std::errc::file_exists) return failure(done.error());
   }

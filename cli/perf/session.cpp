@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <new>
-#include <random>
 
 #include "address.hpp"
+#include "iwarp/tcp_offload/secret.hpp"
 #include "perf/cpu_time.hpp"
 
 namespace iwarp::cli::perf {
@@ -14,8 +14,9 @@ constexpr std::uint32_t kAnswers = 64;
 constexpr std::chrono::seconds kBetweenSlices{30};
 
 std::uint64_t random_token() {
-  std::random_device source;
-  return (std::uint64_t{source()} << 32U) | source();
+  const auto drawn = tcp_offload::secret();
+  if (!drawn) throw CommandError("no random numbers: " + drawn.error().message());
+  return *drawn;
 }
 
 }  // namespace

@@ -4,7 +4,6 @@
 #include <cstddef>
 #include <functional>
 #include <memory>
-#include <random>
 #include <system_error>
 #include <thread>
 
@@ -29,8 +28,8 @@ class Host {
   virtual std::chrono::steady_clock::time_point now() const = 0;
   /// The time as the deadlines of the protocol count it: as RunningClock does.
   virtual std::chrono::steady_clock::time_point running() = 0;
-  /// A number that no peer can guess.
-  virtual std::uint32_t secret() { return std::random_device{}(); }
+  /// A number that no peer can guess. Throws std::system_error if there is none.
+  virtual std::uint32_t secret() = 0;
   /// Runs `task` soon, without any lock held, one after the other in the order of the calls.
   virtual void post(std::function<void()> task) = 0;
   virtual void report(AsyncEvent event) = 0;

@@ -1,20 +1,11 @@
 #include "soft/memory_registry.hpp"
 
-#include <random>
-
 #include "iwarp/tcp_offload/memory_faults.hpp"
 #include "soft/memory_probe.hpp"
 #include "soft/reservations.hpp"
+#include "soft/secret.hpp"
 
 namespace iwarp::verbs::soft {
-namespace {
-
-std::uint64_t random_secret() {
-  std::random_device device;
-  return std::uint64_t{device()} << 32U | device();
-}
-
-}  // namespace
 
 ddp::Rights rights_of(Access access) {
   ddp::Rights rights = ddp::Rights::kNone;
@@ -30,7 +21,7 @@ ddp::Rights rights_of(Access access) {
   return rights;
 }
 
-MemoryRegistry::MemoryRegistry() : MemoryRegistry(random_secret()) {}
+MemoryRegistry::MemoryRegistry() : MemoryRegistry(require_secret()) {}
 
 MemoryRegistry::MemoryRegistry(std::uint64_t secret, std::function<void()> pause)
     : pause_(std::move(pause)), reserved_(std::make_unique<Reservations>()), table_(secret) {}

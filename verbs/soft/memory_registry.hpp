@@ -38,6 +38,7 @@ class Reservations;
 /// what is set aside for these.
 class MemoryRegistry {
  public:
+  /// With STags that nobody can foresee. Throws std::system_error without random numbers.
   MemoryRegistry();
   /// With STags that depend on `secret` alone: for simulations that are to be repeated. `pause` is
   /// what a thread does, again and again, while it waits for a copy of another one.

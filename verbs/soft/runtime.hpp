@@ -16,6 +16,7 @@
 #include "soft/engine.hpp"
 #include "soft/host.hpp"
 #include "soft/memory_registry.hpp"
+#include "soft/secret.hpp"
 
 namespace iwarp::verbs::soft {
 
@@ -44,6 +45,7 @@ class Runtime final : public Host {
     return std::chrono::steady_clock::now();
   }
   std::chrono::steady_clock::time_point running() override { return engine_.running(); }
+  std::uint32_t secret() override { return static_cast<std::uint32_t>(require_secret()); }
   void post(std::function<void()> task) override;
   void report(AsyncEvent event) override;
   std::error_code add(SoftQp& qp) override { return engine_.add(qp); }
