@@ -38,6 +38,8 @@ class Store {
   [[nodiscard]] FileResult<PendingFile> create_file(std::string_view name,
                                                     std::uint64_t size) const;
 
+  /// The served directory itself.
+  [[nodiscard]] const Fd& root() const { return root_; }
   /// Opens the directory part of `name` ("" is the served directory itself) for reading.
   [[nodiscard]] FileResult<Fd> open_directory(std::string_view name) const;
 

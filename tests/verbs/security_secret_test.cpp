@@ -1,11 +1,12 @@
 #include <dlfcn.h>
 #include <gtest/gtest.h>
 
+#include <array>
 #include <atomic>
 #include <cerrno>
 #include <set>
+#include <vector>
 
-#include "iwarp/tcp_offload/secret.hpp"
 #include "iwarp/verbs/verbs.hpp"
 
 // What peers must not foresee comes from the system's generator, and without that there is no
@@ -33,8 +34,8 @@ TEST(SecuritySecret, TwoDevicesNameTheirMemoryDifferently) {
   std::array<std::byte, 16> memory{};
   constexpr std::size_t kEach = 20;
   for (int i = 0; i < 2; ++i) {
-    const auto device = std::make_unique<Device>(Device::open().value());
-    const ProtectionDomain pd = device->alloc_pd().value();
+    Device device = Device::open().value();
+    ProtectionDomain pd = device.alloc_pd().value();
     std::vector<MemoryRegion> regions;
     for (std::size_t j = 0; j < kEach; ++j) {
       regions.push_back(pd.register_memory(memory, Access::kLocalWrite).value());
