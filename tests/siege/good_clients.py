@@ -47,10 +47,8 @@ class GoodClients:
     def __init__(self, server, workers, patience):
         self.server, self.patience = server, patience
         self.operations = []
-        self.working = threading.Event()
-        self.ended = False
-        self.busy = workers
-        self.lock = threading.Condition()
+        self.wanted, self.ended, self.busy = False, False, 0
+        self.changed = threading.Condition()
         self.threads = [threading.Thread(target=self.work, args=(worker,), daemon=True)
                         for worker in range(workers)]
         for thread in self.threads:
@@ -58,33 +56,36 @@ class GoodClients:
 
     def work(self, worker):
         for number in itertools.count():
-            if not self.working.is_set():
-                with self.lock:
-                    self.busy -= 1
-                    self.lock.notify_all()
-                self.working.wait()
-                with self.lock:
-                    self.busy += 1
-            if self.ended:
-                return
+            with self.changed:
+                self.changed.wait_for(lambda: self.wanted or self.ended)
+                if self.ended:
+                    return
+                self.busy += 1
             done = run(self.server.good(worker, number), self.server.environment, self.patience)
-            self.operations.append(done)
+            with self.changed:
+                self.operations.append(done)
+                self.busy -= 1
+                self.changed.notify_all()
 
     def go_on(self):
-        self.working.set()
+        with self.changed:
+            self.wanted = True
+            self.changed.notify_all()
 
     def rest(self):
         """Returns when the operations under way have ended."""
-        self.working.clear()
-        with self.lock:
-            self.lock.wait_for(lambda: self.busy == 0)
+        with self.changed:
+            self.wanted = False
+            self.changed.wait_for(lambda: self.busy == 0)
 
     def finish(self):
         self.rest()
-        self.ended = True
-        self.working.set()
+        with self.changed:
+            self.ended = True
+            self.changed.notify_all()
         for thread in self.threads:
             thread.join()
 
     def between(self, begin, end):
-        return [one for one in list(self.operations) if begin <= one.ended < end]
+        with self.changed:
+            return [one for one in self.operations if begin <= one.ended < end]

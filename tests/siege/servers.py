@@ -172,6 +172,7 @@ class Naive(Server):
     """A plain TCP server that is known to be easy to hurt, or not: the siege's own tests."""
 
     speaks = "serve"
+    rehearsal = "flood"
     kind = ""
 
     def command(self):

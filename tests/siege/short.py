@@ -10,15 +10,14 @@ from procfs import MIB, Peaks, use_of, wait_until
 LEAST_OPERATIONS = 2
 LEAST_SECONDS = 0.5
 WARM_OPERATIONS = 6
-PATIENCE = 60  # seconds for anything that should take a moment
 MOST_MEMORY = 256 * MIB  # beyond what the server has without attackers
 
 
-def good_operations(server, count, worker, seconds=0.0):
+def good_operations(server, count, patience, seconds=0.0):
     """So many operations at least, and as many as there is time for; the problems."""
     began, number, found = time.monotonic(), 0, []
     while number < count or time.monotonic() - began < seconds:
-        done = run(server.good(worker, number), server.environment, PATIENCE)
+        done = run(server.good(0, number), server.environment, patience)
         number += 1
         if done.problem:
             found.append(f"a good operation failed: {done.problem}")
@@ -26,15 +25,15 @@ def good_operations(server, count, worker, seconds=0.0):
     return found
 
 
-def left_over(server, before):
+def left_over(server, before, patience):
     """What the server still has some time after its attackers have gone."""
     def gone(what):
         return wait_until(lambda: getattr(use_of(server.process.pid), what)
-                          <= getattr(before, what), PATIENCE)
+                          <= getattr(before, what), patience)
 
+    kept = [what for what in ("descriptors", "threads") if not gone(what)]
     now = use_of(server.process.pid)
-    return [f"{getattr(now, what) - getattr(before, what)} {what} are left over"
-            for what in ("descriptors", "threads") if not gone(what)]
+    return [f"{getattr(now, what) - getattr(before, what)} {what} are left over" for what in kept]
 
 
 def one_attack(server, attack, program, options, before):
@@ -42,10 +41,10 @@ def one_attack(server, attack, program, options, before):
     peaks.start()
     assault = Assault(program, attack, server.speaks, server.port, options)
     # They have all come when each has had its turn, and not all of them need be let in.
-    if not wait_until(lambda: assault.tally()["connects"] >= options.attackers, PATIENCE):
+    if not wait_until(lambda: assault.tally()["connects"] >= options.attackers, options.patience):
         assault.stop()
         return ["not all attackers could connect"]
-    found = good_operations(server, LEAST_OPERATIONS, 0, LEAST_SECONDS)
+    found = good_operations(server, LEAST_OPERATIONS, options.patience, LEAST_SECONDS)
     assault.stop()
     peaks.stop()
     if not server.alive():
@@ -53,16 +52,16 @@ def one_attack(server, attack, program, options, before):
     grown = peaks.rss - before.rss
     if grown > MOST_MEMORY:
         found.append(f"its memory grew by {grown / MIB:.0f} MiB")
-    return found + left_over(server, before)
+    return found + left_over(server, before, options.patience)
 
 
 def rehearse(server, program, options):
     """What the server uses once it has all that it makes for its first peers, and for the first time
     that there are many; and the problems."""
-    found = good_operations(server, WARM_OPERATIONS, 0)
+    found = good_operations(server, WARM_OPERATIONS, options.patience)
     assault = Assault(program, server.rehearsal, server.speaks, server.port, options)
-    wait_until(lambda: assault.tally()["connects"] >= options.attackers, PATIENCE)
-    found += good_operations(server, WARM_OPERATIONS, 0)
+    wait_until(lambda: assault.tally()["connects"] >= options.attackers, options.patience)
+    found += good_operations(server, WARM_OPERATIONS, options.patience)
     assault.stop()
     # What has just been left may be on its way out: the figures have to stand still.
     figures = list(range(5))
@@ -72,7 +71,7 @@ def rehearse(server, program, options):
         time.sleep(0.2)
         return len(set(figures[-5:])) == 1
 
-    wait_until(still, PATIENCE)
+    wait_until(still, options.patience)
     return server.use(), found
 
 

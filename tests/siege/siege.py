@@ -19,7 +19,7 @@ usage: scripts/siege [options]
   --json FILE       all figures
   --keep-logs DIR   what the servers printed
   --build DIR       where they are built (build/release)
-  --short           some attackers for a moment each, and no times judged: what ctest runs
+  --short           sixty attackers for a moment each, and no times judged: what ctest runs
   --list            print servers and attacks
   -h, --help        this text
 
@@ -82,6 +82,8 @@ def parse_arguments():
     arguments.attack = arguments.attack or list(ATTACKS)
     arguments.server = arguments.server or list(SERVERS)
     arguments.attackers = arguments.attackers or (SHORT_ATTACKERS if arguments.short else 1000)
+    if arguments.short and arguments.addresses == "both":
+        fail("the short form has one kind of addresses (-h explains)", 2)
     arguments.addresses = arguments.addresses or ("same" if arguments.short else "many")
     return arguments
 

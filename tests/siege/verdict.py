@@ -27,7 +27,7 @@ def problems(row):
     return found
 
 
-HEADING = (f"{'server':8}{'attack':18}{'from':6}{'share':>6}{'ops/s':>7}{'sink':>7}{'failed':>7}"
+HEADING = (f"{'server':15}{'attack':18}{'from':6}{'share':>6}{'ops/s':>7}{'sink':>7}{'failed':>7}"
            f"{'slowest':>9}{'cpu':>6}{'':3}{'MiB before/peak/after':24}{'threads':15}{'cut/s':>7}")
 
 
@@ -37,7 +37,7 @@ def line(row):
 
     memory = three("rss", lambda octets: f"{octets / MIB:.1f}")
     threads = three("threads", str)
-    return (f"{row['server']:8}{row['attack']:18}{row['addresses']:6}{row['share']:6.0%}"
+    return (f"{row['server']:15}{row['attack']:18}{row['addresses']:6}{row['share']:6.0%}"
             f"{row['rate']:7.1f}{row['sink_rate']:7.1f}{row['failed']:7}{row['slowest']:8.2f}s"
             f"{row['cpu']:6.0%}   {memory:24}{threads:15}{row['cuts']:7.0f}"
             f"  {'FAIL' if row['problems'] else 'pass'}")
