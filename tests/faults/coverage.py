@@ -21,7 +21,8 @@ def system_calls(log):
 
 def problems_of(calls, counts=None):
     """System calls that the table does not know, and those of which the interposer has seen none,
-    if it was there to count."""
+    if it was there to count. Those that the C library makes for itself, and on descriptors that cannot
+    fail, tell nothing."""
     table = {name: call for call, about in CALLS.items() for name in about["syscalls"]}
     unknown = sorted(calls - table.keys() - TABLE["not_injected"].keys())
     found = [f"{name}: not in calls.json" for name in unknown]

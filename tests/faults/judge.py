@@ -190,6 +190,8 @@ class Judge:
     def _names_cause(self, ends, injection):
         if not injection or not self.exchange.names_cause:
             return
+        if len(ends) > 1 and injection.call == "malloc" and injection.lasts:
+            return  # a server without any memory goes on, and has none for a sentence
         said = "".join(end.said() for end in ends).lower()
         if not any(cause in said for cause in [*injection.causes(), *self.exchange.also_names]):
             clients = "" if len(ends) == 1 else f"; the client: {ends[1].said().strip()}"

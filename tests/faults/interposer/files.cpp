@@ -10,17 +10,16 @@
 
 #include "wrap.hpp"
 
-// A disk fails otherwise than an eventfd or a terminal.
-#define FAULT_WRAP_FILE(CALL, NAME, PARAMETERS, ARGUMENTS)                              \
-  FAULT_DECLARE(ssize_t, NAME, PARAMETERS);                                             \
-  ssize_t wrapped_##NAME PARAMETERS {                                                   \
-    using ::iwarp::faults::Call;                                                        \
-    const Call call =                                                                   \
-        ::iwarp::faults::is_regular_file(fd) ? Call::k_##CALL : Call::k_##CALL##_other; \
-    if (const int error = ::iwarp::faults::fault_of(call)) {                            \
-      return ::iwarp::faults::failed<ssize_t>(error);                                   \
-    }                                                                                   \
-    return FAULT_NEXT(NAME) ARGUMENTS;                                                  \
+#define FAULT_WRAP_FILE(CALL, NAME, PARAMETERS, ARGUMENTS)                           \
+  FAULT_DECLARE(ssize_t, NAME, PARAMETERS);                                          \
+  ssize_t wrapped_##NAME PARAMETERS {                                                \
+    using ::iwarp::faults::Call;                                                     \
+    using ::iwarp::faults::Kind;                                                     \
+    const Kind kind = ::iwarp::faults::kind_of(fd);                                  \
+    const Call call = kind == Kind::kFile ? Call::k_##CALL : Call::k_##CALL##_other; \
+    const int error = kind == Kind::kEvent ? 0 : ::iwarp::faults::fault_of(call);    \
+    if (error != 0) return ::iwarp::faults::failed<ssize_t>(error);                  \
+    return FAULT_NEXT(NAME) ARGUMENTS;                                               \
   }
 
 FAULT_WRAP(open, int, open, (const char* path, int flags, mode_t mode), (path, flags, mode))
@@ -105,8 +104,19 @@ FAULT_WRAP(readlink, ssize_t, readlinkat, (int at, const char* path, char* into,
            (at, path, into, size))
 FAULT_WRAP(realpath, char*, realpath, (const char* path, char* into), (path, into))
 
-FAULT_WRAP(fcntl, int, fcntl, (int fd, int what, long value), (fd, what, value))
-FAULT_WRAP(fcntl, int, fcntl64, (int fd, int what, long value), (fd, what, value))
+#define FAULT_WRAP_FCNTL(NAME)                                                                  \
+  FAULT_DECLARE(int, NAME, (int fd, int what, long value));                                     \
+  int wrapped_##NAME(int fd, int what, long value) {                                            \
+    using ::iwarp::faults::Call;                                                                \
+    const Call call = what == F_DUPFD || what == F_DUPFD_CLOEXEC ? Call::k_dup : Call::k_fcntl; \
+    if (const int error = ::iwarp::faults::fault_of(call)) {                                    \
+      return ::iwarp::faults::failed<int>(error);                                               \
+    }                                                                                           \
+    return FAULT_NEXT(NAME)(fd, what, value);                                                   \
+  }
+
+FAULT_WRAP_FCNTL(fcntl)
+FAULT_WRAP_FCNTL(fcntl64)
 FAULT_WRAP(ioctl, int, ioctl, (int fd, unsigned long what, void* value), (fd, what, value))
 FAULT_WRAP(dup, int, dup, (int fd), (fd))
 FAULT_WRAP(dup, int, dup2, (int fd, int to), (fd, to))

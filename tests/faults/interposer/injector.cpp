@@ -136,14 +136,15 @@ int fault_of(Call call) {
   return plan.error;
 }
 
-bool is_regular_file(int fd) {
+Kind kind_of(int fd) {
   const int before = errno;
   struct stat about {};
   is_inside = true;
-  const bool regular = ::fstat(fd, &about) == 0 && S_ISREG(about.st_mode);
+  const bool known = ::fstat(fd, &about) == 0;
   is_inside = false;
   errno = before;
-  return regular;
+  if (known && S_ISREG(about.st_mode)) return Kind::kFile;
+  return known && (about.st_mode & S_IFMT) == 0 ? Kind::kEvent : Kind::kOther;
 }
 
 void* next_function(const char* name) {

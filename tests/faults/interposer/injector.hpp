@@ -8,8 +8,12 @@ namespace iwarp::faults {
 /// Any thread; before main() nothing fails, as a program that does not get that far tells nobody.
 int fault_of(Call call);
 
-/// Asked of the system without being counted.
-bool is_regular_file(int fd);
+/// What a descriptor names: a disk fails otherwise than a pipe, a terminal or a socket, and an
+/// eventfd, for which the kernel has no kind, does not at all.
+enum class Kind { kFile, kOther, kEvent };
+
+/// Asks the system without being counted.
+Kind kind_of(int fd);
 
 /// The function that would have been called but for the interposer. Ends the process if there is
 /// none.

@@ -24,7 +24,6 @@ FAULT_WRAP(getsockopt, int, getsockopt, (int fd, int level, int name, void* valu
 FAULT_WRAP(setsockopt, int, setsockopt,
            (int fd, int level, int name, const void* value, socklen_t size),
            (fd, level, name, value, size))
-FAULT_WRAP(shutdown, int, shutdown, (int fd, int how), (fd, how))
 
 FAULT_WRAP(send, ssize_t, send, (int fd, const void* from, size_t size, int flags),
            (fd, from, size, flags))

@@ -1,0 +1,79 @@
+// A program that does what is wrong when a system call fails, for the tests of the judge:
+//
+//   culprit MODE            copies "in" to "out"; where it cannot open "in" it does MODE
+//   culprit server PORT     answers who connects, and ends when that cannot be accepted
+//   culprit client PORT     waits for the answer
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+
+namespace {
+
+void write_file(const char* name, const char* content) {
+  const int file = ::open(name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+  if (::write(file, content, std::strlen(content)) < 0) std::perror(name);
+  ::close(file);
+}
+
+int fail_as(const std::string& mode) {
+  if (mode == "crash") std::abort();
+  while (mode == "hang") ::pause();
+  if (mode == "wrong") return write_file("out", "who"), 0;
+  if (mode == "leave") write_file("out.tmp", "who");
+  if (mode == "vague") std::fprintf(stderr, "it did not work\n");
+  if (mode != "vague") std::fprintf(stderr, "in: %s\n", std::strerror(errno));
+  return 1;
+}
+
+int copy(const std::string& mode) {
+  const int file = ::open("in", O_RDONLY | O_CLOEXEC);
+  if (file < 0) return fail_as(mode);
+  ::close(file);
+  write_file("out", "whole");
+  return 0;
+}
+
+sockaddr_in address(const char* port) {
+  sockaddr_in at{};
+  at.sin_family = AF_INET;
+  at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  at.sin_port = htons(static_cast<std::uint16_t>(std::atoi(port)));
+  return at;
+}
+
+int serve(const sockaddr_in& at) {
+  const int listener = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  const auto* const where = reinterpret_cast<const sockaddr*>(&at);
+  if (::bind(listener, where, sizeof at) != 0 || ::listen(listener, 8) != 0) return 1;
+  for (;;) {
+    const int peer = ::accept4(listener, nullptr, nullptr, SOCK_CLOEXEC);
+    if (peer < 0) return std::perror("accept"), 1;
+    if (::send(peer, "!", 1, MSG_NOSIGNAL) != 1) std::perror("send");
+    ::close(peer);
+  }
+}
+
+int ask(const sockaddr_in& at) {
+  const int socket = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  char answer = 0;
+  const bool answered = ::connect(socket, reinterpret_cast<const sockaddr*>(&at), sizeof at) == 0 &&
+                        ::recv(socket, &answer, 1, 0) == 1;
+  return answered ? 0 : 1;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc < 2) return 2;
+  const std::string mode = argv[1];
+  if (argc < 3) return copy(mode);
+  return mode == "server" ? serve(address(argv[2])) : ask(address(argv[2]));
+}
