@@ -1,4 +1,6 @@
+#include <cerrno>
 #include <cstdlib>
+#include <new>
 #include <utility>
 
 #include "capture/captured_connection.hpp"
@@ -27,7 +29,13 @@ std::unique_ptr<Connection> record(const Way& way, std::unique_ptr<Connection> c
 ConnectionHandler recording(Way way, Opener opener, ConnectionHandler handler) {
   return [way = std::move(way), opener, handler = std::move(handler)](
              std::error_code error, std::unique_ptr<Connection> connection) mutable {
-    handler(error, record(way, std::move(connection), opener));
+    std::unique_ptr<Connection> recorded;
+    try {
+      recorded = record(way, std::move(connection), opener);
+    } catch (const std::bad_alloc&) {
+      error = {ENOMEM, std::system_category()};
+    }
+    handler(error, std::move(recorded));
   };
 }
 

@@ -4,9 +4,11 @@
 #include <boost/asio/post.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <cerrno>
+#include <new>
 #include <utility>
 
 #include "kernel/kernel_connection.hpp"
+#include "kernel/operation_memory.hpp"
 #include "kernel/socket.hpp"
 
 namespace iwarp::tcp_offload::kernel {
@@ -22,6 +24,7 @@ struct KernelAcceptor::State {
   asio::ip::tcp::acceptor acceptor;
   ClosedInChildren in_children;  // goes before it
   asio::steady_timer timer;
+  OperationMemory memory;  // of the wait for a connection, which must not fail for lack of it
   const std::chrono::milliseconds pause;
   bool pause_first = false;  // the last accept ran out of something
   bool alive = true;         // false once the acceptor is being destroyed
@@ -45,7 +48,9 @@ Verdict judge(int error) {
     case EHOSTDOWN:
     case ENONET:
     case EHOSTUNREACH:
-    case ENETUNREACH: return Verdict::kTryAgain;
+    case ENETUNREACH:
+    case ENOTCONN:  // it died while it waited
+      return Verdict::kTryAgain;
     case EMFILE:
     case ENFILE:
     case ENOBUFS:
@@ -61,31 +66,35 @@ void fail(KernelAcceptor::State& state, ConnectionHandler& handler, std::error_c
   handler(error, nullptr);
 }
 
+Result<std::unique_ptr<Connection>, std::error_code> accept_connection(
+    KernelAcceptor::State& state) try {
+  auto socket = accept_socket(state.acceptor.native_handle());
+  if (!socket) return failure(socket.error());
+  return make_connection(state.context, *socket);
+} catch (const std::bad_alloc&) {
+  return failure(std::error_code(ENOMEM, std::system_category()));
+}
+
 void accept_one(AcceptorStatePtr state, ConnectionHandler handler) {
-  auto socket = accept_socket(state->acceptor.native_handle());
-  if (!socket) {
-    if (judge(socket.error().value()) != Verdict::kTryAgain) {
-      return fail(*state, handler, socket.error());
-    }
-    return wait_for_connection(std::move(state), std::move(handler));
+  auto connection = accept_connection(*state);
+  if (connection) return handler({}, std::move(*connection));
+  if (judge(connection.error().value()) != Verdict::kTryAgain) {
+    return fail(*state, handler, connection.error());
   }
-  auto connection = make_connection(state->context, *socket);
-  if (!connection) {  // it died while it waited
-    return wait_for_connection(std::move(state), std::move(handler));
-  }
-  handler({}, std::move(*connection));
+  wait_for_connection(std::move(state), std::move(handler));
 }
 
 void wait_for_connection(AcceptorStatePtr state, ConnectionHandler handler) {
   auto& acceptor = state->acceptor;
-  acceptor.async_wait(
-      asio::ip::tcp::acceptor::wait_read,
-      [state = std::move(state), handler = std::move(handler)](error_code error) mutable {
-        if (!state->alive) return;
-        if (!state->acceptor.is_open()) error = asio::error::operation_aborted;
-        if (error) return fail(*state, handler, from_asio(error));
-        accept_one(std::move(state), std::move(handler));
-      });
+  auto& memory = state->memory;
+  acceptor.async_wait(asio::ip::tcp::acceptor::wait_read,
+                      memory.used_by([state = std::move(state),
+                                      handler = std::move(handler)](error_code error) mutable {
+                        if (!state->alive) return;
+                        if (!state->acceptor.is_open()) error = asio::error::operation_aborted;
+                        if (error) return fail(*state, handler, from_asio(error));
+                        accept_one(std::move(state), std::move(handler));
+                      }));
 }
 
 void pause_then_wait(AcceptorStatePtr state, ConnectionHandler handler) {
@@ -103,8 +112,8 @@ void pause_then_wait(AcceptorStatePtr state, ConnectionHandler handler) {
 
 }  // namespace
 
-KernelAcceptor::KernelAcceptor(AcceptorStatePtr state)
-    : state_(std::move(state)), local_(kernel::local_endpoint(state_->acceptor.native_handle())) {}
+KernelAcceptor::KernelAcceptor(AcceptorStatePtr state, const Endpoint& local)
+    : state_(std::move(state)), local_(local) {}
 
 KernelAcceptor::~KernelAcceptor() {
   state_->alive = false;
@@ -128,12 +137,14 @@ void KernelAcceptor::close() {
 Result<std::unique_ptr<Acceptor>, std::error_code> make_acceptor(asio::io_context& context,
                                                                  const Endpoint& at, Socket socket,
                                                                  std::chrono::milliseconds pause) {
+  const auto local = bound_endpoint(socket.get());
+  if (!local) return failure(local.error());
   auto state = std::make_shared<KernelAcceptor::State>(context, pause);
   error_code error;
   state->acceptor.assign(at.protocol(), socket.get(), error);
   if (error) return failure(from_asio(error));
   state->in_children = socket.hand_over();
-  return std::unique_ptr<Acceptor>(std::make_unique<KernelAcceptor>(std::move(state)));
+  return std::unique_ptr<Acceptor>(std::make_unique<KernelAcceptor>(std::move(state), *local));
 }
 
 }  // namespace iwarp::tcp_offload::kernel

@@ -12,7 +12,7 @@ class KernelAcceptor final : public Acceptor {
  public:
   struct State;
 
-  explicit KernelAcceptor(std::shared_ptr<State> state);
+  KernelAcceptor(std::shared_ptr<State> state, const Endpoint& local);
   ~KernelAcceptor() override;
 
   void async_accept(ConnectionHandler handler) override;

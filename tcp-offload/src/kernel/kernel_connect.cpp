@@ -68,19 +68,20 @@ std::error_code open_for_connect(State& state, const KernelOptions& options, con
 
 // TCP connects a socket to itself if it picks its own target as the local port. Nobody listens
 // there.
-bool is_connected_to_itself(int socket) {
-  return local_endpoint(socket) == remote_endpoint(socket);
+bool is_connected_to_itself(const Connection& connection) {
+  return connection.local() == connection.remote();
 }
 
 Result<std::unique_ptr<Connection>, std::error_code> take_connection(State& state) {
-  if (is_connected_to_itself(state.socket.native_handle())) {
-    return failure(std::error_code(ECONNREFUSED, std::system_category()));
-  }
   error_code error;
   const int released = state.socket.release(error);
   if (error) return failure(from_asio(error));
   Socket socket(released, std::move(state.in_children));
-  return make_connection(state.context, socket);
+  auto connection = make_connection(state.context, socket);
+  if (connection && is_connected_to_itself(**connection)) {
+    return failure(std::error_code(ECONNREFUSED, std::system_category()));
+  }
+  return connection;
 }
 
 void finish(State& state, std::error_code error) {

@@ -3,6 +3,8 @@
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/read.hpp>
 #include <boost/asio/write.hpp>
+#include <cerrno>
+#include <new>
 #include <utility>
 
 #include "kernel/kernel_stream.hpp"
@@ -13,8 +15,7 @@ namespace asio = boost::asio;
 using boost::system::error_code;
 
 struct KernelConnection::State {
-  State(asio::ip::tcp::socket s, ClosedInChildren c)
-      : socket(std::move(s)), in_children(std::move(c)) {}
+  explicit State(asio::io_context& context) : socket(context) {}
 
   asio::ip::tcp::socket socket;
   ClosedInChildren in_children;  // goes before it
@@ -34,12 +35,20 @@ auto report(std::shared_ptr<State> state, TransferHandler handler) {
 
 }  // namespace
 
-KernelConnection::KernelConnection(asio::ip::tcp::socket socket, ClosedInChildren in_children,
+KernelConnection::KernelConnection(asio::io_context& context, const Ends& ends,
                                    const SocketModes& before)
-    : state_(std::make_shared<State>(std::move(socket), std::move(in_children))),
-      local_(local_endpoint(state_->socket.native_handle())),
-      remote_(remote_endpoint(state_->socket.native_handle())),
+    : state_(std::make_shared<State>(context)),
+      local_(ends.local),
+      remote_(ends.remote),
       before_(before) {}
+
+std::error_code KernelConnection::take(Socket& socket) {
+  error_code error;
+  state_->socket.assign(local_.protocol(), socket.get(), error);
+  if (error) return from_asio(error);
+  state_->in_children = socket.hand_over();
+  return {};
+}
 
 KernelConnection::~KernelConnection() {
   state_->alive = false;
@@ -72,10 +81,12 @@ void KernelConnection::close() {
   state_->socket.close(ignored);
 }
 
-std::unique_ptr<Stream> KernelConnection::hand_over(ConstBytes already_read) {
+std::unique_ptr<Stream> KernelConnection::hand_over(ConstBytes already_read) try {
   Socket socket = leave_reactor();
   if (!socket) return nullptr;
   return std::make_unique<KernelStream>(std::move(socket), already_read);
+} catch (const std::bad_alloc&) {
+  return nullptr;
 }
 
 int KernelConnection::release_native() {
@@ -94,21 +105,30 @@ Socket KernelConnection::leave_reactor() {
   return {socket, std::move(state_->in_children)};
 }
 
+namespace {
+
+Result<std::unique_ptr<Connection>, std::error_code> try_to_make(asio::io_context& context,
+                                                                 const Ends& ends,
+                                                                 const SocketModes& before,
+                                                                 Socket& socket) try {
+  auto connection = std::make_unique<KernelConnection>(context, ends, before);
+  if (const auto error = connection->take(socket)) return failure(error);
+  return std::unique_ptr<Connection>(std::move(connection));
+} catch (const std::bad_alloc&) {
+  return failure(std::error_code(ENOMEM, std::system_category()));
+}
+
+}  // namespace
+
 Result<std::unique_ptr<Connection>, std::error_code> make_connection(asio::io_context& context,
                                                                      Socket& socket) {
-  const auto protocol = connected_protocol(socket.get());
-  if (!protocol) return failure(protocol.error());
+  const auto ends = connected_ends(socket.get());
+  if (!ends) return failure(ends.error());
   const auto before = prepare_connected(socket.get());
   if (!before) return failure(before.error());
-  asio::ip::tcp::socket connected(context);
-  error_code error;
-  connected.assign(*protocol, socket.get(), error);
-  if (error) {
-    set_modes(socket.get(), *before);
-    return failure(from_asio(error));
-  }
-  return std::unique_ptr<Connection>(
-      std::make_unique<KernelConnection>(std::move(connected), socket.hand_over(), *before));
+  auto connection = try_to_make(context, *ends, *before, socket);
+  if (!connection) set_modes(socket.get(), *before);
+  return connection;
 }
 
 }  // namespace iwarp::tcp_offload::kernel

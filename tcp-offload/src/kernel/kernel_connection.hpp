@@ -11,10 +11,12 @@ namespace iwarp::tcp_offload::kernel {
 /// A connection in streaming mode: an Asio socket.
 class KernelConnection final : public Connection {
  public:
-  /// `before` is how release_native() leaves the socket.
-  KernelConnection(boost::asio::ip::tcp::socket socket, ClosedInChildren in_children,
-                   const SocketModes& before);
+  /// None yet: take() is to follow. `before` is how release_native() leaves the socket.
+  KernelConnection(boost::asio::io_context& context, const Ends& ends, const SocketModes& before);
   ~KernelConnection() override;
+
+  /// The socket, which has those ends. On failure `socket` still owns it.
+  std::error_code take(Socket& socket);
 
   void async_read_some(MutableBytes into, TransferHandler handler) override;
   void async_read(MutableBytes into, TransferHandler handler) override;
@@ -36,7 +38,8 @@ class KernelConnection final : public Connection {
   const SocketModes before_;
 };
 
-/// Makes a connection of a connected socket. On failure `socket` still owns it.
+/// Makes a connection of a connected socket. On failure, which may be that of memory, `socket`
+/// still owns it.
 Result<std::unique_ptr<Connection>, std::error_code> make_connection(
     boost::asio::io_context& context, Socket& socket);
 

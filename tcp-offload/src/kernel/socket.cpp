@@ -48,10 +48,10 @@ int within_int(std::int64_t value) {
 }
 
 template <typename Call>
-Endpoint endpoint_by(int socket, Call call) {
+Result<Endpoint, std::error_code> endpoint_by(int socket, Call call) {
   Endpoint endpoint;
   socklen_t size = static_cast<socklen_t>(endpoint.capacity());
-  if (call(socket, endpoint.data(), &size) != 0) return {};
+  if (call(socket, endpoint.data(), &size) != 0) return failure(last_error());
   endpoint.resize(size);
   return endpoint;
 }
@@ -121,19 +121,21 @@ std::error_code bind_before_connect(int socket, const Endpoint& from) {
 }
 
 Result<Socket, std::error_code> accept_socket(int listener) {
-  Socket socket(::accept4(listener, nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
-  if (!socket) return failure(last_error());
-  return socket;
+  Descriptor accepted(::accept4(listener, nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
+  if (!accepted) return failure(last_error());
+  ClosedInChildren in_children(accepted.get());  // which may find no memory
+  return Socket(accepted.release(), std::move(in_children));
 }
 
-Result<tcp, std::error_code> connected_protocol(int socket) {
+Result<Ends, std::error_code> connected_ends(int socket) {
   const auto protocol = int_option(socket, SOL_SOCKET, SO_PROTOCOL);
   if (!protocol) return failure(protocol.error());
   if (*protocol != IPPROTO_TCP) return failure(std::error_code(EPROTOTYPE, std::system_category()));
-  if (remote_endpoint(socket) == Endpoint()) {
-    return failure(std::error_code(ENOTCONN, std::system_category()));
-  }
-  return local_endpoint(socket).protocol();
+  const auto remote = endpoint_by(socket, ::getpeername);
+  if (!remote) return failure(remote.error());
+  const auto local = bound_endpoint(socket);
+  if (!local) return failure(local.error());
+  return Ends{*local, *remote};
 }
 
 Result<SocketModes, std::error_code> prepare_connected(int socket) {
@@ -161,9 +163,19 @@ std::error_code set_modes(int socket, const SocketModes& modes) {
   return {};
 }
 
-Endpoint local_endpoint(int socket) { return endpoint_by(socket, ::getsockname); }
+Result<Endpoint, std::error_code> bound_endpoint(int socket) {
+  return endpoint_by(socket, ::getsockname);
+}
 
-Endpoint remote_endpoint(int socket) { return endpoint_by(socket, ::getpeername); }
+Endpoint local_endpoint(int socket) {
+  const auto told = endpoint_by(socket, ::getsockname);
+  return told ? *told : Endpoint();
+}
+
+Endpoint remote_endpoint(int socket) {
+  const auto told = endpoint_by(socket, ::getpeername);
+  return told ? *told : Endpoint();
+}
 
 std::size_t effective_mss(int socket) {
   // On an established connection TCP_MAXSEG reads the sender's current segment size, with path MTU
@@ -176,7 +188,7 @@ std::size_t effective_mss(int socket) {
 bool is_closed(int socket) {
   tcp_info info{};
   socklen_t size = sizeof info;
-  return ::getsockopt(socket, IPPROTO_TCP, TCP_INFO, &info, &size) != 0 ||
+  return ::getsockopt(socket, IPPROTO_TCP, TCP_INFO, &info, &size) == 0 &&
          info.tcpi_state == TCP_CLOSE;
 }
 

@@ -65,8 +65,13 @@ std::error_code set_traffic_class(int socket, const boost::asio::ip::tcp& protoc
 /// Accepts one connection as a non-blocking close-on-exec socket.
 Result<Socket, std::error_code> accept_socket(int listener);
 
-/// The protocol of a connected TCP socket; an error if it is anything else.
-Result<boost::asio::ip::tcp, std::error_code> connected_protocol(int socket);
+/// The two ends of a connection.
+struct Ends {
+  Endpoint local, remote;
+};
+
+/// The ends of a connected TCP socket; an error if it is anything else.
+Result<Ends, std::error_code> connected_ends(int socket);
 
 /// Those modes of a socket that the device sets.
 struct SocketModes {
@@ -82,6 +87,9 @@ Result<SocketModes, std::error_code> prepare_connected(int socket);
 /// Sets the modes that prepare_connected() returned.
 std::error_code set_modes(int socket, const SocketModes& modes);
 
+/// Where a socket is bound.
+Result<Endpoint, std::error_code> bound_endpoint(int socket);
+
 /// The two ends of a socket; an endpoint that cannot be told is left empty.
 Endpoint local_endpoint(int socket);
 Endpoint remote_endpoint(int socket);
@@ -89,7 +97,8 @@ Endpoint remote_endpoint(int socket);
 /// The payload of a full TCP segment now, options taken off; 0 if it cannot be told.
 std::size_t effective_mss(int socket);
 
-/// Whether the connection has left every state in which it could carry data or FIN.
+/// Whether the connection has left every state in which it could carry data or FIN. One of which
+/// the system does not tell has not.
 bool is_closed(int socket);
 /// Octets sent, and FIN as one more, that the peer's TCP has not acknowledged.
 std::uint64_t unacknowledged(int socket);
