@@ -27,7 +27,10 @@ bool is_closing(std::uint64_t token) { return token % 2 == 1; }
 }  // namespace
 
 Engine::Engine() : sockets_(tcp_offload::Repeat::kOnce) {
-  if (const auto why = sockets_.add(wake_.descriptor(), kWakeToken, {true, false})) {
+  // It need not be armed again: whoever waits for the thread depends on its waking up.
+  const auto why =
+      sockets_.add(wake_.descriptor(), kWakeToken, {true, false}, tcp_offload::Repeat::kLevel);
+  if (why) {
     throw std::system_error(why, "a device cannot watch its sockets");
   }
   thread_ = device_thread([this] { run(); });
@@ -199,7 +202,6 @@ void Engine::run() {
 void Engine::serve_any(const tcp_offload::Ready& ready) {
   if (ready.token == kWakeToken) {
     wake_.clear();
-    sockets_.modify(wake_.descriptor(), kWakeToken, {true, false});
   } else if (is_closing(ready.token)) {
     serve_closing(ready.token);
   } else {

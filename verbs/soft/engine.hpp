@@ -100,6 +100,7 @@ class Engine {
   bool leave_to_poller(Token token, Entry& entry, const SoftQp& qp);
   void call_poller(Entry& entry);
   void rearm(const SoftQp& qp);
+  void watch(Token token, const Entry& entry, tcp_offload::Interest interest);
   [[nodiscard]] bool tick_is_due(Clock::time_point now);
   void tick();
   [[nodiscard]] std::vector<std::shared_ptr<SoftQp>> owners_of(const std::vector<Token>& tokens);

@@ -33,7 +33,15 @@ void Engine::want_write(SoftQp& qp) {
       return;
     }
   }
-  sockets_.modify(at->second.descriptor, at->first, {at->second.wants_reads(qp), true});
+  watch(at->first, at->second, {at->second.wants_reads(qp), true});
+}
+
+// Under the mutex. A socket that the system refuses to watch is tried again at each tick.
+void Engine::watch(Token token, const Entry& entry, tcp_offload::Interest interest) {
+  if (!sockets_.modify(entry.descriptor, token, interest)) return;
+  if (std::ranges::find(waiting_, token) == waiting_.end()) waiting_.push_back(token);
+  resume_ticks();
+  wake_.raise();
 }
 
 void Engine::rearm(const SoftQp& qp) {
@@ -41,7 +49,7 @@ void Engine::rearm(const SoftQp& qp) {
   const auto at = entries_.find(token_of(qp));
   if (at == entries_.end()) return;
   const tcp_offload::Interest interest{at->second.wants_reads(qp), qp.blocked()};
-  if (interest.read || interest.write) sockets_.modify(at->second.descriptor, at->first, interest);
+  if (interest.read || interest.write) watch(at->first, at->second, interest);
 }
 
 // One that is left to a poller is watched only for a sleeper that may not be one.
@@ -133,7 +141,7 @@ bool Engine::abandoned(const SoftQp& qp) {
   if (at->second.lent || !has_waiter(qp)) return false;
   const Sleeper::Step step = at->second.sleeper.tick();
   if (step == Sleeper::Step::kWatch) {
-    sockets_.modify(at->second.descriptor, at->first, {at->second.wants_reads(qp), qp.blocked()});
+    watch(at->first, at->second, {at->second.wants_reads(qp), qp.blocked()});
   }
   return step == Sleeper::Step::kTakeBack;
 }

@@ -20,6 +20,11 @@ int checked(int descriptor, const char* what) {
   return descriptor;
 }
 
+std::uint32_t bits(Interest interest, Repeat repeat) {
+  return (interest.read ? EPOLLIN | EPOLLRDHUP : 0U) | (interest.write ? EPOLLOUT : 0U) |
+         (repeat == Repeat::kOnce ? static_cast<std::uint32_t>(EPOLLONESHOT) : 0U);
+}
+
 }  // namespace
 
 ReadinessSet::ReadinessSet(Repeat repeat)
@@ -27,20 +32,21 @@ ReadinessSet::ReadinessSet(Repeat repeat)
 
 ReadinessSet::~ReadinessSet() { ::close(descriptor_); }
 
-std::uint32_t ReadinessSet::bits(Interest interest) const {
-  return (interest.read ? EPOLLIN | EPOLLRDHUP : 0U) | (interest.write ? EPOLLOUT : 0U) |
-         (repeat_ == Repeat::kOnce ? static_cast<std::uint32_t>(EPOLLONESHOT) : 0U);
+std::error_code ReadinessSet::add(int descriptor, std::uint64_t token, Interest interest) {
+  return add(descriptor, token, interest, repeat_);
 }
 
-std::error_code ReadinessSet::add(int descriptor, std::uint64_t token, Interest interest) {
-  epoll_event event{bits(interest), {.u64 = token}};
+std::error_code ReadinessSet::add(int descriptor, std::uint64_t token, Interest interest,
+                                  Repeat repeat) {
+  epoll_event event{bits(interest, repeat), {.u64 = token}};
   if (::epoll_ctl(descriptor_, EPOLL_CTL_ADD, descriptor, &event) == 0) return {};
   return {errno, std::system_category()};
 }
 
-void ReadinessSet::modify(int descriptor, std::uint64_t token, Interest interest) {
-  epoll_event event{bits(interest), {.u64 = token}};
-  ::epoll_ctl(descriptor_, EPOLL_CTL_MOD, descriptor, &event);
+std::error_code ReadinessSet::modify(int descriptor, std::uint64_t token, Interest interest) {
+  epoll_event event{bits(interest, repeat_), {.u64 = token}};
+  if (::epoll_ctl(descriptor_, EPOLL_CTL_MOD, descriptor, &event) == 0) return {};
+  return {errno, std::system_category()};
 }
 
 void ReadinessSet::remove(int descriptor) {
@@ -70,12 +76,17 @@ EventCount::EventCount()
 EventCount::~EventCount() { ::close(descriptor_); }
 
 void EventCount::raise(std::uint64_t count) {
-  [[maybe_unused]] const auto written = ::write(descriptor_, &count, sizeof count);
+  while (::write(descriptor_, &count, sizeof count) < 0 && errno == EINTR) {
+  }
 }
 
 bool EventCount::take() {
   std::uint64_t one = 0;
-  return ::read(descriptor_, &one, sizeof one) == static_cast<ssize_t>(sizeof one);
+  ssize_t taken = 0;
+  do {
+    taken = ::read(descriptor_, &one, sizeof one);
+  } while (taken < 0 && errno == EINTR);
+  return taken == static_cast<ssize_t>(sizeof one);
 }
 
 void EventCount::clear() {

@@ -38,8 +38,12 @@ class ReadinessSet {
   [[nodiscard]] int descriptor() const { return descriptor_; }
   /// Errors: the system's, such as ENOSPC (epoll's limit of descriptors for a user) and ENOMEM.
   [[nodiscard]] std::error_code add(int descriptor, std::uint64_t token, Interest interest);
-  /// With Repeat::kOnce also arms the descriptor again.
-  void modify(int descriptor, std::uint64_t token, Interest interest);
+  /// A descriptor that is reported as it says itself, not as the others of the set.
+  [[nodiscard]] std::error_code add(int descriptor, std::uint64_t token, Interest interest,
+                                    Repeat repeat);
+  /// With Repeat::kOnce also arms the descriptor again. After an error the descriptor is watched as
+  /// before: at rest if it was.
+  std::error_code modify(int descriptor, std::uint64_t token, Interest interest);
   /// Takes a descriptor out, before it is closed.
   void remove(int descriptor);
 
@@ -48,8 +52,6 @@ class ReadinessSet {
   std::size_t wait(std::span<Ready> into, std::optional<std::chrono::milliseconds> timeout);
 
  private:
-  [[nodiscard]] std::uint32_t bits(Interest interest) const;
-
   Repeat repeat_;
   int descriptor_;
 };
