@@ -37,12 +37,9 @@ struct Scratch {
   }
 
   /// The calling thread's own. Functions that run at the end of the process find one, too, when the
-  /// thread's objects have gone: that one stays.
+  /// thread's objects have gone: that one stays. Throws std::bad_alloc.
   static Scratch& of_thread() {
-    if (current == nullptr) {
-      thread_local const Owner owner;
-      if (current == nullptr) current = new Scratch;
-    }
+    if (current == nullptr) make_current();
     return *current;
   }
 
@@ -65,12 +62,7 @@ struct Scratch {
   mpa::Framer framer_before{mpa::Crc::kOn, mpa::Markers::kOff};
 
  private:
-  struct Owner {
-    Owner() { current = new Scratch; }
-    ~Owner() { delete std::exchange(current, nullptr); }
-    Owner(const Owner&) = delete;
-    Owner& operator=(const Owner&) = delete;
-  };
+  static void make_current();
   static inline thread_local Scratch* current = nullptr;
 };
 
