@@ -82,9 +82,9 @@ void SoftQp::finish_startup(StartupResult result) {
   try {
     conclude(std::move(result));
   } catch (const std::exception& thrown) {
-    const Error error = error_of(thrown, "the connection cannot be started");
-    if (fail_startup(failed_startup(error))) {
-      return tell_failure({ConnectionEvent::Kind::kFailed, error, {}});
+    Error error = short_error_of(thrown, [] { return "the connection cannot be started"; });
+    if (fail_startup(error)) {
+      return tell_failure({ConnectionEvent::Kind::kFailed, std::move(error), {}});
     }
     end_after(thrown);
     end_silence();
@@ -106,12 +106,26 @@ void SoftQp::conclude(StartupResult result) {
   }
 }
 
+// The diagnosis may lack its sentence for lack of memory.
+bool SoftQp::fail_startup(const Error& error) {
+  Diagnosis why;
+  try {
+    why = failed_startup(error);
+  } catch (const std::exception&) {
+    why.by = EndedBy::kStack;
+  }
+  return fail_startup(std::move(why));
+}
+
 // False if there is no start-up any more that could fail. Otherwise the caller has the program told
 // of it, on the executor: until then nothing that was posted is flushed.
 bool SoftQp::fail_startup(Diagnosis why) {
   if (!advance(StartUp::kUnderWay, StartUp::kUntold)) return false;
   explain(std::move(why));
-  init_.host->post([end = end_of_connection()] { log_end(end); });
+  try {
+    init_.host->post([end = end_of_connection()] { log_end(end); });
+  } catch (const std::exception&) {  // the log lacks a line
+  }
   apply(StreamEvent::kLost);
   return true;
 }

@@ -7,12 +7,15 @@
 #include "soft/device_thread.hpp"
 #include "soft/failure.hpp"
 #include "soft/inherited.hpp"
+#include "soft/startup/starved.hpp"
 
 namespace iwarp::verbs::soft {
 namespace {
 
 // How long the end is held up for peers that do not take their rejection, or do not close.
 constexpr std::chrono::seconds kRejectionsAtExit{2};
+/// Until what has found no memory tries again.
+constexpr std::chrono::milliseconds kStarvedPause{20};
 
 }  // namespace
 
@@ -34,17 +37,25 @@ std::shared_ptr<Runtime> Runtime::make() {
           }};
 }
 
-// What a task throws ends that task: each step of a start-up that does not come has its time-out.
+// What a task throws ends that task: each step of a start-up that does not come has its time-out,
+// or is one that has starved.
 void Runtime::run_executor() {
   for (bool over = false; !over;) {
     try {
-      context_.run();
-      over = true;
+      over = !take_turn();
     } catch (const std::exception& error) {
       log_failure("a step of a connection's start, or a handler of the program, has failed", error);
     }
   }
   ran_out_.set_value();
+}
+
+// False once there is nothing left to do.
+bool Runtime::take_turn() {
+  if (!Starved::any()) return context_.run_one() != 0;
+  context_.run_one_for(kStarvedPause);
+  Starved::feed_all();
+  return !context_.stopped();
 }
 
 // What is left for the executor are answers that programs gave last: a rejection is still to

@@ -65,6 +65,7 @@ class Runtime final : public Host {
 
   Runtime();
   void run_executor();
+  bool take_turn();
   [[nodiscard]] bool on_own_thread() const;
 
   // Without the hint that one thread runs it: with that, what the executor posts waits until its

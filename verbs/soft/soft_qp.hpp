@@ -192,6 +192,7 @@ class SoftQp final : public provider::Qp,
   void enter_rdma_mode(RdmaMode mode);
   void watch_peer(const RdmaMode& mode) const;
   std::error_code attach_to_queues();
+  bool fail_startup(const Error& error);
   bool fail_startup(Diagnosis why);
   bool abort_startup();
   bool tell(const ConnectionEvent& event);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "soft/failure.hpp"
 #include "soft/startup/close.hpp"
 #include "soft/startup/error.hpp"
 #include "soft/startup/options.hpp"
@@ -48,10 +49,24 @@ ConnectSession::ConnectSession(tcp_offload::Device& device, const Endpoint& to,
   exchange_.emplace(std::move(initiator));
 }
 
+template <typename Step>
+void ConnectSession::attempt(Step step) {
+  const auto self = shared_from_this();
+  try {
+    step();
+  } catch (const std::exception& thrown) {
+    if (phase_.load() == Phase::kReported) throw;  // the program's own, which has been told
+    finish(short_error_of(thrown, [this] { return what_failed("connecting to "); }));
+  }
+}
+
 void ConnectSession::start() {
-  if (phase_.load() != Phase::kRunning) return;
+  if (phase_.load() == Phase::kRunning) attempt([this] { begin(); });
+}
+
+void ConnectSession::begin() {
   timer_.emplace(device_);
-  timer_->start(bounded(options_.timeout), [this] { on_timeout(); });
+  timer_->start(bounded(options_.timeout), [this] { attempt([this] { on_timeout(); }); });
   refusals_.emplace(device_.now(), bounded(options_.retry_refused), kSlowRefusal);
   if (connection_ == nullptr) return connect();
   exchange();
@@ -78,7 +93,7 @@ void ConnectSession::connect() {
   attempt_ = device_.async_connect_from(
       from, to_,
       [this](std::error_code error, std::unique_ptr<tcp_offload::Connection> connection) {
-        on_connected(error, std::move(connection));
+        attempt([&] { on_connected(error, std::move(connection)); });
       });
 }
 
@@ -88,7 +103,7 @@ void ConnectSession::on_connected(std::error_code error,
     pause_ = device_.make_timer();
     const auto pause = std::exchange(refused_pause_, longer(refused_pause_));
     pause_->async_wait(pause, [this](std::error_code stopped) {
-      if (!stopped) connect();
+      if (!stopped) attempt([this] { connect(); });
     });
     return;
   }
@@ -104,7 +119,7 @@ bool ConnectSession::may_try_again() {
 }
 
 void ConnectSession::exchange() {
-  exchange_->start(*connection_, already_read_, [this] { judge(); });
+  exchange_->start(*connection_, already_read_, [this] { attempt([this] { judge(); }); });
 }
 
 void ConnectSession::on_timeout() {
@@ -176,8 +191,10 @@ void ConnectSession::send_terminate(const mpa::TerminateOrder& order, Error erro
   terminate_ = terminate_fpdu(order);
   connection_->async_write(
       terminate_, [this, why = std::move(error)](std::error_code write_error, std::size_t) mutable {
-        if (!write_error) close_gently(device_, std::move(connection_));
-        finish(std::move(why));
+        attempt([&] {
+          if (!write_error) close_gently(device_, std::move(connection_));
+          finish(std::move(why));
+        });
       });
 }
 

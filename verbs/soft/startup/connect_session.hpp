@@ -40,6 +40,10 @@ class ConnectSession : public std::enable_shared_from_this<ConnectSession> {
  private:
   enum class Phase { kRunning, kCancelled, kReported };
 
+  /// A step that throws, for lack of memory, is the end of the attempt.
+  template <typename Step>
+  void attempt(Step step);
+  void begin();
   void connect();
   [[nodiscard]] bool may_try_again();
   void on_connected(std::error_code error, std::unique_ptr<tcp_offload::Connection> connection);

@@ -38,6 +38,7 @@ void ListenerCore::start() {
 }
 
 void ListenerCore::close() {
+  give_up();
   acceptor_.reset();
   pause_.reset();
   half_open_.clear();
@@ -48,10 +49,23 @@ void ListenerCore::close() {
 void ListenerCore::accept_next() {
   if (acceptor_ == nullptr || accepting_ == Accepting::kPending) return;
   accepting_ = Accepting::kPending;
+  try {
+    wait_for_another();
+  } catch (const std::exception&) {
+    starve();
+  }
+}
+
+void ListenerCore::wait_for_another() {
   acceptor_->async_accept(
       [this](std::error_code error, std::unique_ptr<tcp_offload::Connection> connection) {
         on_accept(error, std::move(connection));
       });
+}
+
+void ListenerCore::try_again() {
+  accepting_ = Accepting::kIdle;
+  accept_next();
 }
 
 void ListenerCore::on_accept(std::error_code error,
@@ -88,13 +102,16 @@ void ListenerCore::begin(std::unique_ptr<tcp_offload::Connection> connection) {
 // What has run out may be what the half-open ones hold. The log is told once, and last: there may
 // be no memory for a line.
 void ListenerCore::rest_after(std::error_code error) {
-  if (ran_out(error)) gives_up(shares_.oldest_of_largest());
-  if (acceptor_ == nullptr) return;
-  pause_->async_wait(kErrorPause, [this](std::error_code cancelled) {
-    if (cancelled) return;
-    accepting_ = Accepting::kIdle;
-    accept_next();
-  });
+  try {
+    if (ran_out(error)) gives_up(shares_.oldest_of_largest());
+    if (acceptor_ == nullptr) return;
+    pause_->async_wait(kErrorPause, [this](std::error_code cancelled) {
+      if (!cancelled) try_again();
+    });
+  } catch (const std::exception&) {
+    if (acceptor_ == nullptr) return;
+    starve();
+  }
   if (std::exchange(rests_, true)) return;
   tcp_offload::log(tcp_offload::LogLevel::kWarn,
                    "connections are accepted as far as the system permits: " + error.message());
@@ -126,6 +143,10 @@ void ListenerCore::on_no_request(ResponderSession& session) {
   const auto self = shared_from_this();  // the handler may destroy the listener
   const auto over = forget(session);
   accept_next();
+  // A stranger's failure is no news to a program, but to somebody who looks for the cause of it.
+  if (tcp_offload::logs(tcp_offload::LogLevel::kDebug)) {
+    tcp_offload::log(tcp_offload::LogLevel::kDebug, session.failure().message);
+  }
   if (options_.on_no_request) gate_.pass([&] { options_.on_no_request(session.failure()); });
 }
 

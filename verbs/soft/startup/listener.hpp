@@ -13,13 +13,16 @@
 #include "soft/startup/handler_gate.hpp"
 #include "soft/startup/responder_session.hpp"
 #include "soft/startup/startup.hpp"
+#include "soft/startup/starved.hpp"
 
 namespace iwarp::verbs::soft {
 
 /// Accepts TCP connections and owns them until their Request is there. Where they are too many, one
 /// of them is closed to make room: no peer waits for another one that says nothing. Belongs to the
 /// executor from start() on.
-class ListenerCore final : public RequestSink, public std::enable_shared_from_this<ListenerCore> {
+class ListenerCore final : public RequestSink,
+                           private Starved,
+                           public std::enable_shared_from_this<ListenerCore> {
  public:
   ListenerCore(std::shared_ptr<tcp_offload::Device> device,
                std::unique_ptr<tcp_offload::Acceptor> acceptor,
@@ -47,6 +50,8 @@ class ListenerCore final : public RequestSink, public std::enable_shared_from_th
   enum class Accepting { kIdle, kPending };
 
   void accept_next();
+  void try_again() override;
+  void wait_for_another();
   void on_accept(std::error_code error, std::unique_ptr<tcp_offload::Connection> connection);
   void begin(std::unique_ptr<tcp_offload::Connection> connection);
   void rest_after(std::error_code error);

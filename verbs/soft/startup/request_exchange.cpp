@@ -4,6 +4,8 @@
 #include <utility>
 #include <variant>
 
+#include "soft/failure.hpp"
+
 namespace iwarp::verbs::soft {
 
 void RequestExchange::start(tcp_offload::Connection& connection, ConstBytes already_read,
@@ -31,8 +33,12 @@ void RequestExchange::take_already_read() {
 void RequestExchange::read() {
   const auto size = mpa::startup_frame_size({reply_.data(), reply_size_}, mpa::FrameKind::kReply);
   const MutableBytes missing = MutableBytes(reply_).first(size.value()).subspan(reply_size_);
-  connection_->async_read_some(missing,
-                               [this](std::error_code error, std::size_t n) { on_read(error, n); });
+  try {
+    connection_->async_read_some(
+        missing, [this](std::error_code error, std::size_t n) { on_read(error, n); });
+  } catch (const std::exception& thrown) {
+    on_lost(code_of(thrown));
+  }
 }
 
 void RequestExchange::on_read(std::error_code error, std::size_t n) {

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "iwarp/tcp_offload/capture.hpp"
+#include "soft/failure.hpp"
 #include "soft/startup/close.hpp"
 #include "soft/startup/error.hpp"
 #include "soft/startup/options.hpp"
@@ -30,9 +31,27 @@ void ResponderSession::start(std::chrono::milliseconds timeout, StreamingStart s
   streaming_ = std::move(streaming);
   if (streaming_.last_message.empty()) return take(streaming_.already_read, {});
   connection_->async_write(streaming_.last_message, [this](std::error_code error, std::size_t) {
-    if (error) return on_lost(error);
-    take(streaming_.already_read, {});
+    attempt([&] { error ? on_lost(error) : take(streaming_.already_read, {}); });
   });
+}
+
+template <typename Step>
+void ResponderSession::attempt(Step step) {
+  const auto self = shared_from_this();
+  try {
+    step();
+  } catch (const std::exception& thrown) {
+    give_up(thrown);
+  }
+}
+
+void ResponderSession::give_up(const std::exception& thrown) {
+  if (phase_ == Phase::kOver) throw;  // it has been told how it ended
+  Error why = short_error_of(thrown, [this] { return what_failed(); });
+  if (!failure_.code) failure_.code = why.code;
+  if (failure_.message.empty()) failure_.message = "out of memory";  // which takes none
+  if (phase_ == Phase::kDeciding) withdrawn_.store(true);
+  end(std::move(why));
 }
 
 void ResponderSession::make_room() {
@@ -49,14 +68,14 @@ ConnectionInfo ResponderSession::info() const {
 }
 
 void ResponderSession::wait_up_to(std::chrono::milliseconds timeout) {
-  timer_->start(bounded(timeout), [this] { on_timeout(); });
+  timer_->start(bounded(timeout), [this] { attempt([this] { on_timeout(); }); });
 }
 
 // Reading goes on while the user decides: that is how the end of the connection is noticed, and
 // octets that the peer must not send before it has seen the Reply.
 void ResponderSession::read() {
   connection_->async_read_some(scratch_, [this](std::error_code error, std::size_t n) {
-    take(ConstBytes(scratch_).first(n), error);
+    attempt([&] { take(ConstBytes(scratch_).first(n), error); });
   });
 }
 
@@ -84,9 +103,11 @@ void ResponderSession::decide() {
 void ResponderSession::accept(std::shared_ptr<ResponderQp> qp, ConnectOptions options) {
   if (phase_ != Phase::kDeciding) return qp->finish_startup(failure_);
   qp_ = std::move(qp);
-  tcp_offload::begin_capture(*connection_, qp_->capture());
-  options_ = std::move(options);
-  answer_after_reading(options_.timeout);
+  attempt([&] {
+    tcp_offload::begin_capture(*connection_, qp_->capture());
+    options_ = std::move(options);
+    answer_after_reading(options_.timeout);
+  });
 }
 
 void ResponderSession::reject(std::vector<std::byte> private_data, KeepHandler keep) {
@@ -96,13 +117,14 @@ void ResponderSession::reject(std::vector<std::byte> private_data, KeepHandler k
   }
   keep_ = std::move(keep);
   options_.private_data = std::move(private_data);
-  answer_after_reading(kRejectTimeout);
+  attempt([&] { answer_after_reading(kRejectTimeout); });
 }
 
 // From here on the timer owns this.
 void ResponderSession::answer_after_reading(std::chrono::milliseconds timeout) {
   phase_ = Phase::kAnswering;
-  timer_->start(bounded(timeout), [self = shared_from_this()] { self->on_timeout(); });
+  timer_->start(bounded(timeout),
+                [self = shared_from_this()] { self->attempt([&] { self->on_timeout(); }); });
   connection_->cancel();
 }
 
@@ -114,8 +136,7 @@ void ResponderSession::answer() {
   if (!answer) return fail(answer.error());
   connection_->async_write(answer->reply,
                            [this, agreed = answer->agreed](std::error_code error, std::size_t) {
-                             if (error) return on_lost(error);
-                             on_written(agreed);
+                             attempt([&] { error ? on_lost(error) : on_written(agreed); });
                            });
 }
 

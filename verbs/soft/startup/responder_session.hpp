@@ -78,6 +78,10 @@ class ResponderSession : public std::enable_shared_from_this<ResponderSession> {
  private:
   enum class Phase { kRequest, kDeciding, kAnswering, kOver };
 
+  /// A step that throws, for lack of memory, is the end of the session.
+  template <typename Step>
+  void attempt(Step step);
+  void give_up(const std::exception& thrown);
   void wait_up_to(std::chrono::milliseconds timeout);
   void read();
   void take(ConstBytes octets, std::error_code error);
