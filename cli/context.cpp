@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <new>
 
 #include "iwarp/verbs/log.hpp"
 
@@ -21,6 +22,19 @@ std::string printable(const std::string& text) {
 void print_error(const std::string& sentence) {
   const std::string line = "iwarp: " + printable(sentence) + "\n";
   std::fputs(line.c_str(), stderr);
+}
+
+const char* describe(const std::exception& failure) noexcept {
+  const bool memory = dynamic_cast<const std::bad_alloc*>(&failure) != nullptr;
+  return memory ? "out of memory" : failure.what();
+}
+
+void print_failure(const std::exception& failure) noexcept {
+  try {
+    print_error(describe(failure));
+  } catch (const std::exception&) {
+    std::fprintf(stderr, "iwarp: %s\n", describe(failure));  // which takes no memory
+  }
 }
 
 void configure_log(const std::string& level, StackWarnings stack) {

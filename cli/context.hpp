@@ -2,6 +2,7 @@
 
 #include <spdlog/fmt/fmt.h>
 
+#include <exception>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -68,6 +69,12 @@ inline void require(const verbs::Outcome<void>& outcome, const std::string& what
 /// Prints "iwarp: SENTENCE" as one line on standard error. Control characters, which may come from
 /// a peer, are replaced.
 void print_error(const std::string& sentence);
+
+/// The same of what ended a subcommand, even where there is no memory left.
+void print_failure(const std::exception& failure) noexcept;
+
+/// What an exception says, where nothing better is known. Lives as long as the exception.
+const char* describe(const std::exception& failure) noexcept;
 
 /// `text` with everything that could steer a terminal replaced by '?'; UTF-8 passes.
 std::string printable(const std::string& text);

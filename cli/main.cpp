@@ -30,10 +30,10 @@ int main(int argc, char** argv) {
   try {
     return run(argc, argv);
   } catch (const CommandError& error) {
-    print_error(error.what());
+    print_failure(error);
     return static_cast<int>(error.status());
   } catch (const std::exception& error) {
-    print_error(error.what());
+    print_failure(error);
     return static_cast<int>(ExitStatus::kFailed);
   }
 }

@@ -28,6 +28,9 @@ fs::path target_path(const std::string& file, const std::string& name) {
   fs::path path = file;
   if (fs::is_directory(path, error)) path /= fs::path(name).filename();
   const fs::file_status status = fs::status(path, error);
+  if (status.type() == fs::file_type::none || status.type() == fs::file_type::unknown) {
+    throw CommandError(fmt::format("{}: {}", path.string(), error.message()));
+  }
   if (!fs::exists(status)) return path;
   if (!fs::is_regular_file(status)) throw CommandError(path.string() + ": not a regular file");
   const fs::path canonical = fs::canonical(path, error);

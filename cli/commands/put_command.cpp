@@ -23,10 +23,11 @@ struct PutFlags {
 file_service::Fd open_source(const std::string& path) {
   file_service::Fd file(::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
   if (!file.valid()) throw CommandError(fmt::format("{}: {}", path, std::strerror(errno)));
-  if (!file_service::regular_file_facts(file)) {
-    throw CommandError(path + ": not a regular file");
-  }
-  return file;
+  const auto facts = file_service::regular_file_facts(file);
+  if (facts) return file;
+  const bool other_kind =
+      facts.error() == std::errc::is_a_directory || facts.error() == std::errc::no_such_device;
+  throw CommandError(path + ": " + (other_kind ? "not a regular file" : facts.error().message()));
 }
 
 /// A URL that ends in '/' names a directory: the file keeps its own name in it.

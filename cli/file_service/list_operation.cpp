@@ -4,6 +4,8 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <system_error>
 
 #include "context.hpp"
 #include "file_service/limits.hpp"
@@ -11,13 +13,14 @@
 namespace iwarp::cli::file_service {
 namespace {
 
-/// A stream over the descriptor; takes it over if it can.
-DIR* open_stream(Fd& directory) {
+/// A stream over a descriptor of its own.
+DIR* open_stream(const Fd& directory) {
   const int copy = ::fcntl(directory.get(), F_DUPFD_CLOEXEC, 0);
   DIR* stream = copy < 0 ? nullptr : ::fdopendir(copy);
   if (stream == nullptr) {
+    const std::error_code why(errno, std::system_category());
     if (copy >= 0) ::close(copy);
-    throw std::bad_alloc();
+    throw std::system_error(why, "a directory cannot be listed");
   }
   return stream;
 }
@@ -41,6 +44,7 @@ void ListOperation::take_page(const Job& job) {
     left_over_ = std::move(entry);
     break;
   }
+  if (broken_) return answer_failure(link_, job, broken_);
   const auto used = static_cast<std::uint32_t>(size - room.size());
   if (used == 0 && left_over_) return answer_failure(link_, job, Status::kBadRequest);
   ended_ = used == 0;
@@ -51,19 +55,22 @@ void ListOperation::take_page(const Job& job) {
 }
 
 std::optional<ListEntry> ListOperation::next() {
-  while (const dirent* found = ::readdir(stream_.get())) {
+  while (const dirent* found = (errno = 0, ::readdir(stream_.get()))) {
     if (!std::string_view(found->d_name).starts_with(leaf_prefix_)) continue;
     if (auto entry = describe(*found)) return entry;
+    if (broken_) return std::nullopt;
   }
+  if (errno != 0) broken_ = {errno, std::system_category()};
   return std::nullopt;
 }
 
-std::optional<ListEntry> ListOperation::describe(const dirent& found) const {
+std::optional<ListEntry> ListOperation::describe(const dirent& found) {
   const std::string name = directory_ + found.d_name;
   struct stat status {};
   // What cannot be got is not listed.
-  if (!is_safe_name(name) ||
-      ::fstatat(::dirfd(stream_.get()), found.d_name, &status, AT_SYMLINK_NOFOLLOW) != 0) {
+  if (!is_safe_name(name)) return std::nullopt;
+  if (::fstatat(::dirfd(stream_.get()), found.d_name, &status, AT_SYMLINK_NOFOLLOW) != 0) {
+    if (errno != ENOENT && errno != EACCES) broken_ = {errno, std::system_category()};
     return std::nullopt;
   }
   if (S_ISDIR(status.st_mode)) {
@@ -75,7 +82,7 @@ std::optional<ListEntry> ListOperation::describe(const dirent& found) const {
 }
 
 FileResult<std::unique_ptr<ListOperation>> start_listing(Link& link, const Store& store,
-                                                         std::string_view prefix) {
+                                                         std::string_view prefix) try {
   const std::size_t slash = prefix.rfind('/');
   const bool below = slash != std::string_view::npos;
   // "/etc/" must not become "" and list the served directory.
@@ -86,6 +93,8 @@ FileResult<std::unique_ptr<ListOperation>> start_listing(Link& link, const Store
   return std::make_unique<ListOperation>(link, *std::move(opened),
                                          std::string(prefix.substr(0, leaf_at)),
                                          std::string(prefix.substr(leaf_at)));
+} catch (const std::system_error& error) {
+  return failure(error.code());
 }
 
 }  // namespace iwarp::cli::file_service

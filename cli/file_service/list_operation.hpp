@@ -15,7 +15,8 @@ namespace iwarp::cli::file_service {
 /// names start with a prefix, in no order, page by page.
 class ListOperation {
  public:
-  /// Throws std::bad_alloc. `directory` is the part of the prefix up to its last '/', with it.
+  /// Throws std::bad_alloc, std::system_error. `directory` is the part of the prefix up to its last
+  /// '/', with it.
   ListOperation(Link& link, Fd opened, std::string directory, std::string leaf_prefix);
 
   /// Whether the page is free.
@@ -33,7 +34,7 @@ class ListOperation {
   };
   /// The next entry that is to be listed; none at the end.
   std::optional<ListEntry> next();
-  std::optional<ListEntry> describe(const dirent& found) const;
+  std::optional<ListEntry> describe(const dirent& found);
 
   Link& link_;
   std::unique_ptr<DIR, Close> stream_;
@@ -44,6 +45,7 @@ class ListOperation {
   verbs::MemoryRegion region_;
   bool sending_ = false;
   bool ended_ = false;
+  std::error_code broken_;  ///< Why there is no next entry, if that is not the end.
 };
 
 /// Starts the listing of names with `prefix`.

@@ -90,7 +90,7 @@ void Server::start(verbs::ConnectionRequest request) {
     });
   } catch (const std::exception& error) {
     // No room for another connection or thread. The unanswered request is rejected.
-    spdlog::error("cannot serve another client: {}", error.what());
+    spdlog::error("cannot serve another client: {}", cli::describe(error));
     clients_.pop_back();
   }
 }

@@ -45,7 +45,7 @@ void Session::run(verbs::ConnectionRequest request, const verbs::ConnectOptions&
     log_loss(lost.what());
     link_.abort();
   } catch (const std::exception& error) {
-    spdlog::warn("{}: dropped: {}", peer_, error.what());
+    spdlog::warn("{}: dropped: {}", peer_, cli::describe(error));
     link_.abort();
   }
 }

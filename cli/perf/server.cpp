@@ -20,7 +20,7 @@ void serve(Session& session) {
     session.run();
     spdlog::info("perf: served {}", session.describe());
   } catch (const std::exception& error) {
-    spdlog::warn("perf: {}: {}", session.describe(), printable(error.what()));
+    spdlog::warn("perf: {}: {}", session.describe(), printable(cli::describe(error)));
   }
 }
 
@@ -71,7 +71,7 @@ void Server::admit(verbs::ConnectionRequest request) {
   try {
     workers_.emplace_back(device_, std::move(request), *greeting);
   } catch (const std::exception& error) {
-    spdlog::warn("perf: cannot serve a client: {}", error.what());
+    spdlog::warn("perf: cannot serve a client: {}", cli::describe(error));
   }
 }
 
