@@ -86,9 +86,10 @@ void set_logger(Logger logger) {
   const Logger before = use.exchange(std::move(logger));
 }
 
-void log(LogLevel level, std::string_view line) {
+void log(LogLevel level, std::string_view line) try {
   const Use use;
   use.logger()->log(level_of(level), "{}", line);
+} catch (const std::exception&) {  // no line is worth what is going on
 }
 
 void LogLimit::log(LogLevel level, std::string_view line, Clock::time_point now) {
@@ -113,9 +114,11 @@ void LogLimit::log(LogLevel level, std::string_view line, Clock::time_point now)
   tcp_offload::log(level, line);
 }
 
-bool logs(LogLevel level) {
+bool logs(LogLevel level) try {
   const Use use;
   return use.logger()->should_log(level_of(level));
+} catch (const std::exception&) {
+  return false;
 }
 
 }  // namespace iwarp::tcp_offload

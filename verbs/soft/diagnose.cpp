@@ -1,5 +1,6 @@
 #include "soft/diagnose.hpp"
 
+#include <new>
 #include <sstream>
 #include <utility>
 
@@ -75,7 +76,7 @@ Diagnosis failed_startup(const Error& error) {
 }
 
 // The program's own doing is no news to it, nor is what its connect or accept has reported.
-void log_end(const EndOfConnection& end) {
+void log_end(const EndOfConnection& end) try {
   const bool began = end.remote.port() != 0;
   const bool expected = end.why.graceful || end.why.by == EndedBy::kProgram || !began;
   const auto level = expected ? tcp_offload::LogLevel::kDebug : tcp_offload::LogLevel::kWarn;
@@ -85,6 +86,7 @@ void log_end(const EndOfConnection& end) {
   static tcp_offload::LogLimit limit;
   limit.log(level,
             "queue pair " + std::to_string(end.qp_number) + between + ": " + end.why.to_string());
+} catch (const std::bad_alloc&) {  // the log lacks a line
 }
 
 // What the peer asked for and must not have is an access error, what makes no sense a request

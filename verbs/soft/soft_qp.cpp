@@ -94,12 +94,30 @@ void SoftQp::finish_close() {
   }
 }
 
+void SoftQp::report_end(const EndOfConnection& end) noexcept {
+  try {
+    if (auto event = event_of(end)) init_.host->report(std::move(*event));
+  } catch (const std::exception& thrown) {
+    log_failure("an event of a connection is lost", thrown);
+  }
+}
+
+// Under the state's lock. The end is told even where there is no memory for the sentence.
+Error SoftQp::error_of_end() const {
+  const auto code = std::make_error_code(std::errc::connection_reset);
+  try {
+    return {code, diagnosis_.sentence};
+  } catch (const std::bad_alloc&) {
+    return {code, "out of memory"};
+  }
+}
+
 void SoftQp::post_close() {
   init_.host->post([weak = weak_from_this(), end = end_of_connection()] {
     log_end(end);
     const auto self = weak.lock();
     if (!self) return;
-    if (auto event = event_of(end)) self->init_.host->report(std::move(*event));
+    self->report_end(end);
     self->init_.host->remove(*self);
     self->init_.send_cq->detach(*self);
     self->init_.recv_cq->detach(*self);
@@ -107,8 +125,7 @@ void SoftQp::post_close() {
     {
       const std::lock_guard lock(self->state_mutex_);
       if (!self->graceful_) {
-        event.error = {std::make_error_code(std::errc::connection_reset),
-                       self->diagnosis_.sentence};
+        event.error = self->error_of_end();
       }
     }
     if (self->init_.on_event) self->init_.on_event(event);

@@ -228,6 +228,8 @@ class SoftQp final : public provider::Qp,
   void stop_outliving();
   void lose_connection(Diagnosis why);
   void explain(Diagnosis why);
+  void report_end(const EndOfConnection& end) noexcept;
+  [[nodiscard]] Error error_of_end() const;
   [[nodiscard]] EndOfConnection end_of_connection() const;
   void order_terminate(const rdmap::Terminate& message, std::string reason);
 

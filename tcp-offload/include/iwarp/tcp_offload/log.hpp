@@ -21,7 +21,8 @@ enum class LogLevel { kDebug, kWarn };
 /// program's own objects are being destroyed.
 void set_logger(std::shared_ptr<spdlog::logger> logger);
 
-/// Writes one line. Any thread. Not to be called under a lock: the line may go to a slow place.
+/// Writes one line, if there is memory for it. Any thread. Not to be called under a lock: the line
+/// may go to a slow place.
 void log(LogLevel level, std::string_view line);
 
 /// Whether a line of that level would be written anywhere.
