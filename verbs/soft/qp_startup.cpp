@@ -64,16 +64,21 @@ Outcome<void> SoftQp::start_up(const StartInitiator& start) {
     return fail(std::errc::already_connected,
                 "queue pair " + std::to_string(number()) + " is not idle");
   }
-  auto started = start([weak = weak_from_this()](StartupResult result) {
-    if (const auto self = weak.lock()) self->finish_startup(std::move(result));
-  });
-  if (!started) {
+  try {
+    auto started = start([weak = weak_from_this()](StartupResult result) {
+      if (const auto self = weak.lock()) self->finish_startup(std::move(result));
+    });
+    if (started) {
+      const std::lock_guard lock(state_mutex_);
+      startup_ = std::move(*started);
+      return {};
+    }
     advance(StartUp::kUnderWay, StartUp::kNone);
     return failure(started.error());
+  } catch (const std::exception& thrown) {
+    advance(StartUp::kUnderWay, StartUp::kNone);
+    return failure(short_error_of(thrown, [] { return "the connection cannot be started"; }));
   }
-  const std::lock_guard lock(state_mutex_);
-  startup_ = std::move(*started);
-  return {};
 }
 
 // A start-up that cannot be finished for lack of memory has failed.

@@ -31,8 +31,9 @@ class SessionStartup final : public Startup {
 template <typename Session>
 std::unique_ptr<Startup> begin_session(tcp_offload::Device& device,
                                        std::shared_ptr<Session> session) {
-  device.post([session] { session->start(); });
-  return std::make_unique<SessionStartup<Session>>(device, std::move(session));
+  auto startup = std::make_unique<SessionStartup<Session>>(device, session);
+  device.post([session = std::move(session)] { session->start(); });
+  return startup;
 }
 
 }  // namespace iwarp::verbs::soft
