@@ -38,7 +38,8 @@ void GetOperation::take_chunk(const Job& job, std::uint64_t position) {
 bool GetOperation::finish(const Job& job) {
   if (sent_ != size()) throw ProtocolViolation("the end of a get that is not whole");
   const FileResult<FileFacts> now = regular_file_facts(file_.file);
-  if (!now || *now != file_.facts) return answer_failure(link_, job, Status::kChanged), false;
+  if (!now) return answer_failure(link_, job, now.error()), false;
+  if (*now != file_.facts) return answer_failure(link_, job, Status::kChanged), false;
   const std::optional<Digest> digest = hasher_.finish();
   answer(link_, job, {.payload = digest ? ConstBytes(*digest) : ConstBytes()});
   return true;

@@ -69,12 +69,13 @@ class Upload {
 TransferResult upload(Client& client, const Fd& file, const Subject& subject, HashKind hash,
                       const ProgressSink& progress) {
   const FileResult<FileFacts> facts = settled_file_facts(file);
-  if (!facts) throw CommandError(subject.local + ": not a regular file");
+  if (!facts) throw CommandError(subject.local + ": " + facts.error().message());
   Upload upload(client, file, subject, facts->size, hash);
   upload.open();
   upload.move(progress);
   const FileResult<FileFacts> now = regular_file_facts(file);
-  if (!now || *now != *facts) {
+  if (!now) throw CommandError(subject.local + ": " + now.error().message());
+  if (*now != *facts) {
     throw CommandError(subject.local + ": the file changed while it was sent");
   }
   return upload.commit();
