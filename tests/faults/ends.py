@@ -79,7 +79,7 @@ class End:
         status = self.status
         if status is None or status in (-signal.SIGTERM, -signal.SIGINT, -signal.SIGKILL):
             return False
-        return status < 0 or status in (125, 127) or status > 128 or any(
+        return status < 0 or status in (125, 127) or 128 < status < 160 or any(
             text in self.said() for text in ABORTS)
 
     def stacks(self):

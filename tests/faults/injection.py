@@ -36,8 +36,10 @@ class Injection:
 
     def causes(self):
         """The texts of which an error message has to contain one."""
+        # A thread for whose stack's descriptor there is no memory cannot be made, for now.
+        of_threads = [os.strerror(errno.EAGAIN).lower()] if self.call == "malloc" else []
         return [os.strerror(getattr(errno, self.error)).lower(),
-                *TABLE["names"].get(self.error, [])]
+                *TABLE["names"].get(self.error, []), *of_threads]
 
     def __str__(self):
         return f"{self.call} {self.error} {self.at}"

@@ -116,7 +116,8 @@ class Judge:
             self._stop(server)
         if client.status == 0:
             return DONE, ""
-        self._names_cause([server, client] if at_server else [client], injection)
+        if not at_server or exchange.server_logs or server.status not in (None, 0, -signal.SIGTERM):
+            self._names_cause([server, client] if at_server else [client], injection)
         return REFUSED, " | ".join(client.said().splitlines()[-2:])
 
     def _server(self, started, added):
@@ -153,19 +154,27 @@ class Judge:
         if server.has_crashed():
             raise Verdict(CRASH, f"the server ended with {_status(server)}", server)
         if server.status is not None:
-            if server is not self.kept and not self.exchange.names_cause and server.status != 0:
-                return  # a program of others may end at an error
+            if self._ended_at_error(server):
+                return
             raise Verdict(GONE, f"the server ended with {_status(server)}", server)
         client = self._start(started, "next",
                              self.exchange.next_client(self.directory, self.port))
         if client.wait(self.patience) != 0:
             stacks = client.stacks() + server.stacks()
+            if self._ended_at_error(server, 2):
+                return
             if server.has_crashed():
                 raise Verdict(CRASH, f"the server ended with {_status(server)}", server)
             ends = "runs on" if client.status is None else f"ended with {_status(client)}"
             raise Verdict(GONE, f"the next client {ends}: {client.said().strip()}", server, stacks)
         if wrong := self.exchange.wrong_next_result(self.directory, client):
             raise Verdict(WRONG, f"the next client: {wrong}", client)
+
+    def _ended_at_error(self, server, seconds=0):
+        if server is self.kept or not self.exchange.ends_at_errors:
+            return False
+        server.wait(seconds)
+        return server.status is not None and server.status > 0 and not server.has_crashed()
 
     # A server may need a while to see that a client has gone.
     def _nothing_left_over(self, injection, end):
