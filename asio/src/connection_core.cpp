@@ -173,11 +173,15 @@ void connection_core::shutdown(operation<nothing>& operation) {
 // until then.
 void connection_core::close() {
   if (domain_->device()->inherited()) return;
-  std::deque<message> dropped;  // destroyed without the lock
+  begin_to_close();
+  dropped_.clear();  // without the lock
+}
+
+void connection_core::begin_to_close() {
   const session held(*this);
   if (std::exchange(closed_, true)) return;
   given_up_ = true;
-  dropped.swap(messages_);
+  dropped_.swap(messages_);
   if (auto* told = std::exchange(start_up_, nullptr)) complete(*told, operation_aborted);
   end_list(shutdowns_, operation_aborted);
   end_waits(operation_aborted);
@@ -234,19 +238,19 @@ void connection_core::give_up(operation_list& to) {
 
 void connection_core::shut_down() {
   operation_list all;
-  std::deque<message> dropped;
-  std::vector<std::shared_ptr<connection_core>> owners;
+  std::array<std::shared_ptr<connection_core>, 2> owners;
   {
     const session held(*this);
     closed_ = given_up_ = true;
     if (qp_) qp_->close();  // the device sees it off when this has gone
-    dropped.swap(messages_);
+    dropped_.swap(messages_);
     give_up(all);
-    owners.push_back(std::move(self_));
+    owners[0] = std::move(self_);
   }
   // Handlers may own connections: this one too.
-  owners.push_back(shared_from_this());
+  owners[1] = shared_from_this();
   while (operation_base* one = all.pop_front()) one->destroy();
+  dropped_.clear();
 }
 
 // ---- What is known ----

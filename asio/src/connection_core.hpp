@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <deque>
 #include <memory>
 #include <optional>
@@ -54,6 +55,7 @@ class connection_core : public dependent, public std::enable_shared_from_this<co
   [[nodiscard]] const std::shared_ptr<domain_core>& domain_of() const { return domain_; }
 
  private:
+  void begin_to_close();
   enum class stage { fresh, connecting, open, over };
 
   // Life.
@@ -105,6 +107,8 @@ class connection_core : public dependent, public std::enable_shared_from_this<co
   operation_list pending_sends_, pending_receives_, posted_;
   std::uint32_t sends_posted_ = 0, receives_posted_ = 0;
   std::deque<message> messages_;
+  // Of a closed one, whose end must not need memory, as a new deque does. Outside of a session.
+  std::deque<message> dropped_;
   std::optional<atomic_results> atomics_;
   std::shared_ptr<connection_core> self_;  // while a closed connection sees its stream off
 };

@@ -73,6 +73,8 @@ class Mappings {
   Mappings& operator=(const Mappings&) = delete;
 
   [[nodiscard]] bool open() const { return file_ >= 0; }
+  /// Whether it could not be read to its end.
+  [[nodiscard]] bool broken() const { return broken_; }
   /// In the order of their addresses; nothing behind the last one.
   std::optional<Mapping> next() {
     while (const auto line = next_line()) {
@@ -88,6 +90,7 @@ class Mappings {
   const int file_;
   std::array<char, 8192> text_;  // longer than a line: it has one path
   std::size_t from_ = 0, to_ = 0;
+  bool broken_ = false;
 };
 
 std::optional<std::string_view> Mappings::next_line() {
@@ -103,6 +106,7 @@ std::optional<std::string_view> Mappings::next_line() {
     to_ = all.size();
     const ssize_t got = ::read(file_, text_.data() + to_, text_.size() - to_);
     if (got < 0 && errno == EINTR) continue;
+    broken_ = got < 0;
     if (got <= 0) return std::nullopt;
     to_ += static_cast<std::size_t>(got);
   }
@@ -159,7 +163,10 @@ bool may_touch(MutableBytes memory, Touch touch) {
   const bool small = pages.end - pages.begin <= kTouchedWhole;
   if (small && can_populate()) return populate(pages, touch) == 0;
   Mappings mappings;
-  if (mappings.open()) return mappings_allow(mappings, pages, touch);
+  if (mappings.open()) {
+    const bool allowed = mappings_allow(mappings, pages, touch);
+    if (allowed || !mappings.broken()) return allowed;
+  }
   // No /proc, or no descriptor left. A system that can do neither lets everything pass: what is not
   // there is then found when it is used.
   return !can_populate() || populate(pages, touch) == 0;
