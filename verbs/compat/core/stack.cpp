@@ -23,12 +23,20 @@ struct Current {
   std::atomic<verbs::provider::Provider*> in_use{nullptr};
 };
 
-Current& current() { return tcp_offload::of_this_process<Current>(); }
+// Whether there was ever one, since the end of a process is no time to make the first.
+constinit std::atomic<bool> any_made{false};
+
+Current& current() {
+  Current& now = tcp_offload::of_this_process<Current>();
+  any_made.store(true);
+  return now;
+}
 
 // Runs behind the exit handlers of the program, which may still send. A program that ends without
 // having destroyed anything counts on what has completed all the same; the threads that would see
 // to that go with the process.
 __attribute__((destructor)) void finish_connections() {
+  if (!any_made.load()) return;
   auto* const provider = current().in_use.load();
   if (provider == nullptr) return;
   begin_process_end();
