@@ -43,7 +43,7 @@ from injection import HERE, of_counts
 from judge import GOOD, Judge, keep_logs
 
 TOP = os.path.dirname(os.path.dirname(HERE))
-SHORT_PER_EXCHANGE = 7
+SHORT_PER_EXCHANGE = 5
 
 
 def fail(sentence, status):

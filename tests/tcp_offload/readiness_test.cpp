@@ -52,6 +52,23 @@ TEST(ReadinessSetTest, ReportsOnceUntilItIsArmedAgain) {
   EXPECT_EQ(ready[0].token, 2U);
 }
 
+TEST(ReadinessSetTest, ReportsOneAgainThatIsNotToRest) {
+  EventCount events;
+  events.raise();
+  ReadinessSet set(Repeat::kOnce);
+  ASSERT_FALSE(set.add(events.descriptor(), 1, {.read = true}, Repeat::kLevel));
+  std::array<Ready, 4> ready;
+  EXPECT_EQ(set.wait(ready, kNow), 1U);
+  EXPECT_EQ(set.wait(ready, kNow), 1U);
+}
+
+TEST(ReadinessSetTest, TellsWhatItCouldNotArm) {
+  const EventCount events;
+  ReadinessSet set(Repeat::kOnce);
+  EXPECT_EQ(set.modify(events.descriptor(), 1, {.read = true}),
+            std::errc::no_such_file_or_directory);
+}
+
 TEST(ReadinessSetTest, WaitsOnlyForWhatIsOfInterest) {
   EventCount events;  // always writable
   events.raise();
