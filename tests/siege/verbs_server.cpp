@@ -11,6 +11,7 @@
 #include <iostream>
 #include <map>
 #include <memory>
+#include <numeric>
 #include <vector>
 
 #include "verbs_common.hpp"
@@ -19,7 +20,9 @@ namespace iwarp::siege {
 namespace {
 
 constexpr std::size_t kReceives = 256;  // of all peers together
-constexpr std::size_t kAnswers = 4;     // that a peer may leave untaken
+// That a peer may leave untaken: more than a good client asks for, as a Send may be reported as
+// complete after the peer has taken it and has said the next thing.
+constexpr std::size_t kAnswers = 16;
 constexpr std::size_t kTable = 256U << 10;
 constexpr int kBacklog = 1024;
 constexpr std::uint64_t kReceiveBit = std::uint64_t{1} << 32;
@@ -31,10 +34,11 @@ struct Peer {
   rdma_cm_id* id;
   std::vector<Message> answers = std::vector<Message>(kAnswers);
   ibv_mr* region = nullptr;
-  std::vector<std::uint32_t> spare{0, 1, 2, 3};
+  std::vector<std::uint32_t> spare = std::vector<std::uint32_t>(kAnswers);
   bool gone = false;  // It has been disconnected; what was posted is still to be flushed.
 
   Peer(rdma_cm_id* of, ibv_pd* pd) : id(of) {
+    std::iota(spare.begin(), spare.end(), 0U);
     region = must(ibv_reg_mr(pd, answers.data(), kAnswers * kMessage, 0), "ibv_reg_mr");
   }
   Peer(const Peer&) = delete;
