@@ -134,8 +134,7 @@ def is_listening(port):
 class Rping(Server):
     """rping of Debian's rdmacm-utils under `iwarp run`; a client does some rounds.
 
-    It has one place for the id of a request, which its main thread takes some time later: of two
-    requests that come at once it forgets the first and serves the second twice. So the short form has
+    It ended when many requests came at once, which README.md says more about. So the short form has
     none of the attacks that send whole Requests."""
 
     name = speaks = "rping"
