@@ -29,4 +29,14 @@ Error short_error_of(const std::exception& thrown, What what_failed) noexcept {
 /// Tells the log of it, if there is memory for that.
 void log_failure(const char* what_failed, const std::exception& thrown) noexcept;
 
+/// Calls a handler of the program. What it throws ends that call, and no more: the log hears of it.
+template <typename Call>
+void call_program(Call call) {
+  try {
+    call();
+  } catch (const std::exception& thrown) {
+    log_failure("a handler of the program has failed", thrown);
+  }
+}
+
 }  // namespace iwarp::verbs::soft

@@ -176,13 +176,13 @@ void SoftQp::watch_peer(const RdmaMode& mode) const {
 // What the stream has for the program lies there until the program knows of the connection. The
 // RTR indication does not wait: the peer waits for it.
 void SoftQp::enter_rdma_mode(RdmaMode mode) {
+  if (!mode.liveness) mode.liveness = init_.liveness;
+  watch_peer(mode);
   const bool waits = awaits_rtr(mode);
   const std::size_t hidden = mode.already_read;
   const ConnectionEvent established{ConnectionEvent::Kind::kEstablished, {}, mode.info};
   hold_.store(mode.role == Role::kResponder);
   tcp_offload::catch_memory_faults();  // the program may have set a handler since it registered
-  if (!mode.liveness) mode.liveness = init_.liveness;
-  watch_peer(mode);
   auto link = std::make_unique<Link>(*this, std::move(mode), init_.host->secret());
   {
     const std::lock_guard lock(state_mutex_);

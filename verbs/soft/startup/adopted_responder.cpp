@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "soft/failure.hpp"
 #include "soft/startup/incoming.hpp"
 
 namespace iwarp::verbs::soft {
@@ -47,7 +48,8 @@ void AdoptedResponder::finish(Outcome<std::unique_ptr<provider::IncomingConnecti
   const auto handler = std::move(handler_);
   release();  // before the phase changes: from then on this may be destroyed on any thread
   Phase running = Phase::kRunning;
-  if (phase_.compare_exchange_strong(running, Phase::kReported)) handler(std::move(result));
+  if (!phase_.compare_exchange_strong(running, Phase::kReported)) return;
+  call_program([&] { handler(std::move(result)); });
 }
 
 }  // namespace iwarp::verbs::soft

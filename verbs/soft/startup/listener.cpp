@@ -136,7 +136,7 @@ void ListenerCore::on_request(ResponderSession& session) {
   auto incoming = make_incoming(device_, forget(session), as_responder_);
   accept_next();
   // Without a handler it is rejected.
-  gate_.pass([&] { handler_(std::move(incoming)); });
+  call_program([&] { gate_.pass([&] { handler_(std::move(incoming)); }); });
 }
 
 void ListenerCore::on_no_request(ResponderSession& session) {
