@@ -42,8 +42,15 @@ FAULT_WRAP(recv, ssize_t, recvmsg, (int fd, msghdr* message, int flags), (fd, me
 
 FAULT_WRAP(epoll_create, int, epoll_create, (int size), (size))
 FAULT_WRAP(epoll_create, int, epoll_create1, (int flags), (flags))
-FAULT_WRAP(epoll_ctl, int, epoll_ctl, (int set, int what, int fd, epoll_event* event),
-           (set, what, fd, event))
+// Only for what is added does the kernel need anything.
+FAULT_DECLARE(int, epoll_ctl, (int set, int what, int fd, epoll_event* event));
+int wrapped_epoll_ctl(int set, int what, int fd, epoll_event* event) {
+  const bool adds = what == EPOLL_CTL_ADD;
+  if (const int error = adds ? iwarp::faults::fault_of(iwarp::faults::Call::k_epoll_ctl) : 0) {
+    return iwarp::faults::failed<int>(error);
+  }
+  return FAULT_NEXT(epoll_ctl)(set, what, fd, event);
+}
 FAULT_WRAP(epoll_wait, int, epoll_wait, (int set, epoll_event* into, int most, int timeout),
            (set, into, most, timeout))
 FAULT_WRAP(epoll_wait, int, epoll_pwait,
