@@ -19,6 +19,8 @@ using fuzz::require;
 using Octets = std::vector<std::byte>;
 // Enough for a few of the longest FPDUs.
 constexpr std::size_t kMostOctets = 140'000;
+// More of them show nothing that these do not.
+constexpr int kMostRecords = 12;
 
 struct Traffic {
   Octets stream;
@@ -38,16 +40,18 @@ void append_fpdu(Traffic& traffic, Framer& framer, const Octets& ulpdu) {
   if (traffic.sound) traffic.ulpdus.push_back(ulpdu);
 }
 
+// One of sixteen is as long as it can be asked for: those take hundred times as long to look at.
 Octets long_ulpdu(Input& input, Markers markers) {
   const std::size_t most = markers == Markers::kOn ? 64768 : kMaxUlpduLength;
-  const std::size_t size = std::min<std::size_t>(input.word16(), most);
+  const std::uint16_t asked = input.word16();
+  const std::size_t size = asked % 16 == 0 ? std::min<std::size_t>(asked, most) : asked % 2048;
   return Octets(size, std::byte{input.octet()});
 }
 
 Traffic make_traffic(Input& input, Crc crc, Markers markers) {
   Traffic traffic;
   Framer framer(crc, markers);
-  while (!input.empty() && traffic.stream.size() < kMostOctets) {
+  for (int i = 0; i < kMostRecords && !input.empty() && traffic.stream.size() < kMostOctets; ++i) {
     const std::uint8_t kind = input.octet();
     if (kind % 4 == 3) {
       const ConstBytes raw = input.chunk();
@@ -103,18 +107,24 @@ void take_fpdu(Outcome& outcome, MutableBytes window, const Fpdu& fpdu) {
   outcome.consumed += fpdu.wire_size;
 }
 
-// Takes what is whole out of stream[consumed, end). Returns how far to go on at least.
+// Takes what is whole out of stream[consumed, end). Returns how far to go on at least. The deframer
+// is shown a little of what is there, and then what it asks for with something behind it: all of it
+// would be copied for each short FPDU.
 std::size_t take_all(Deframer& deframer, ConstBytes stream, std::size_t end, Outcome& outcome) {
+  constexpr std::size_t kBehind = 32;
+  std::size_t shown = kBehind;
   while (!outcome.error) {
     const ConstBytes there = stream.subspan(outcome.consumed, end - outcome.consumed);
-    const Exact window(there.first(std::min(there.size(), kMaxFpduWireSize)));
+    const ConstBytes before = there.first(std::min(there.size(), shown));
+    const Exact window(before);
     const Deframed next = deframer.next(window.bytes());
     if (const auto* need = std::get_if<NeedMore>(&next)) {
-      check_need(there, window.bytes(), *need);
-      return outcome.consumed + need->wire_size;
-    }
-    if (const auto* fpdu = std::get_if<Fpdu>(&next)) {
+      check_need(before, window.bytes(), *need);
+      if (need->wire_size > there.size()) return outcome.consumed + need->wire_size;
+      shown = need->wire_size + kBehind;
+    } else if (const auto* fpdu = std::get_if<Fpdu>(&next)) {
       take_fpdu(outcome, window.bytes(), *fpdu);
+      shown = kBehind;
     } else {
       outcome.error = std::get<Error>(next);
       const Deframed again = deframer.next(window.bytes());
@@ -137,7 +147,7 @@ Outcome deframe_in_steps(Deframer deframer, ConstBytes stream, std::uint8_t step
   std::size_t end = 0;
   std::size_t needed = take_all(deframer, stream, 0, outcome);
   // Not below a part of the stream: each step copies what is there, and looks at all of it.
-  const std::size_t least = std::max<std::size_t>(step, stream.size() / 16);
+  const std::size_t least = std::max<std::size_t>(step, stream.size() / 8);
   while (end < stream.size() && !outcome.error) {
     end = std::min(stream.size(), step == 0 ? std::max(needed, end + 1) : end + least);
     needed = take_all(deframer, stream, end, outcome);

@@ -95,6 +95,11 @@ FAULT_WRAP_AS(iwarp::faults::of_resolver, getaddrinfo, int, getaddrinfo,
               (const char* host, const char* service, const addrinfo* hints, addrinfo** into),
               (host, service, hints, into))
 
+FAULT_WRAP(prctl, int, prctl,
+           (int what, unsigned long a, unsigned long b, unsigned long c, unsigned long d),
+           (what, a, b, c, d))
+FAULT_WRAP(getrandom, ssize_t, getrandom, (void* into, size_t size, unsigned flags),
+           (into, size, flags))
 FAULT_WRAP(prlimit, int, getrlimit, (int what, rlimit* into), (what, into))
 FAULT_WRAP(prlimit, int, getrlimit64, (int what, rlimit64* into), (what, into))
 FAULT_WRAP(prlimit, int, setrlimit, (int what, const rlimit* to), (what, to))
