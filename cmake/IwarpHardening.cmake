@@ -1,5 +1,5 @@
 # What makes a mistake in the handling of a stranger's octets less useful to the stranger. It holds for this
-# project's targets alone: who adds it as a subproject, or links the installed libraries, compiles and links
+# project's targets alone: a project that adds it as a subproject, or links the installed libraries, compiles and links
 # as before. Sanitizers find more than this, and some of it hinders them.
 option(IWARP_HARDENING "Compile and link with the hardening of the compiler and the linker" ON)
 if(NOT IWARP_HARDENING OR IWARP_SANITIZE)

@@ -55,10 +55,10 @@ class connection_core : public dependent, public std::enable_shared_from_this<co
   [[nodiscard]] const std::shared_ptr<domain_core>& domain_of() const { return domain_; }
 
  private:
-  void begin_to_close();
   enum class stage { fresh, connecting, open, over };
 
   // Life.
+  void begin_to_close();
   /// Whether this call fails since the connection is that of the parent process.
   [[nodiscard]] bool refuses() const { return domain_->device()->refuses(); }
   template <typename Start>

@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
-#include <netinet/in.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -17,6 +16,7 @@
 
 #include "cli/scratch_directory.hpp"
 #include "file_service/store.hpp"
+#include "support/loopback_address.hpp"
 
 // What a confined process can do. Each is a child, as there is no way back.
 namespace iwarp::cli::file_service {
@@ -164,9 +164,7 @@ TEST_F(Confined, ThreadsThatItStartsAreToo) {
 TEST_F(Confined, ConnectsToNobody) {
   EXPECT_CONFINED(confined([](const Store&) {
                     const Fd listener(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
-                    sockaddr_in at{};
-                    at.sin_family = AF_INET;
-                    at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+                    sockaddr_in at = iwarp::test::loopback(0);
                     auto* const address = reinterpret_cast<sockaddr*>(&at);
                     socklen_t size = sizeof at;
                     const bool listens = ::bind(listener.get(), address, size) == 0 &&

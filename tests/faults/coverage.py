@@ -4,8 +4,9 @@ import os
 import re
 import shutil
 
-from ends import End, free_port
+from ends import End
 from injection import CALLS, TABLE
+from ports import free_port
 from region import Region
 
 # A line of strace -f -o: the thread, and the call or the rest of one.

@@ -1,10 +1,9 @@
 // A program that does what is wrong when a system call fails, for the tests of the judge:
 //
 //   culprit MODE            copies "in" to "out"; where it cannot open "in" it does MODE
-//   culprit server PORT     answers who connects, and ends when that cannot be accepted
+//   culprit server PORT     answers each client, and ends when one cannot be accepted
 //   culprit client PORT     waits for the answer
 #include <fcntl.h>
-#include <netinet/in.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -14,6 +13,8 @@
 #include <cstdlib>
 #include <cstring>
 #include <string>
+
+#include "support/loopback_address.hpp"
 
 namespace {
 
@@ -26,7 +27,7 @@ void write_file(const char* name, const char* content) {
 int fail_as(const std::string& mode) {
   if (mode == "crash") std::abort();
   while (mode == "hang") ::pause();
-  if (mode == "wrong") return write_file("out", "who"), 0;
+  if (mode == "wrong") return write_file("out", "other"), 0;
   if (mode == "leave") write_file("out.tmp", "who");
   if (mode == "vague") std::fprintf(stderr, "it did not work\n");
   if (mode != "vague") std::fprintf(stderr, "in: %s\n", std::strerror(errno));
@@ -42,11 +43,7 @@ int copy(const std::string& mode) {
 }
 
 sockaddr_in address(const char* port) {
-  sockaddr_in at{};
-  at.sin_family = AF_INET;
-  at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  at.sin_port = htons(static_cast<std::uint16_t>(std::atoi(port)));
-  return at;
+  return iwarp::test::loopback(static_cast<std::uint16_t>(std::atoi(port)));
 }
 
 int serve(const sockaddr_in& at) {

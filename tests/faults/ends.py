@@ -2,23 +2,14 @@
 
 import contextlib
 import os
-import random
 import shutil
 import signal
-import socket
 import subprocess
 import time
 
+from ports import is_listening
+
 ABORTS = ("terminate called", "cannot allocate memory for thread-local", "*** ", "Fatal glibc error")
-
-
-def free_port():
-    """A port that nobody uses now, outside the range of which the system takes ports itself."""
-    while True:
-        port = random.randrange(20000, 32000)
-        with socket.socket() as probe, contextlib.suppress(OSError):
-            probe.bind(("127.0.0.1", port))
-            return port
 
 
 class End:
@@ -96,13 +87,3 @@ class End:
 def _text(path):
     with open(path, encoding="utf-8", errors="replace") as log:
         return log.read()
-
-
-def is_listening(port):
-    """Whether somebody listens at the port."""
-    for table in ("tcp", "tcp6"):
-        with contextlib.suppress(OSError), open(f"/proc/net/{table}", encoding="ascii") as file:
-            fields = [line.split() for line in file]
-            if any(field[3] == "0A" and field[1].endswith(f":{port:04X}") for field in fields):
-                return True
-    return False

@@ -25,7 +25,6 @@ tests/faults/known.json.
 
 Exit status: 0 all as it should be, 1 not, 2 wrong usage."""
 
-import argparse
 import collections
 import concurrent.futures
 import json
@@ -39,6 +38,7 @@ import types
 
 import coverage
 import exchanges
+from command_line import CommandLine
 from injection import HERE, of_counts
 from judge import GOOD, Judge, keep_logs
 
@@ -46,14 +46,12 @@ TOP = os.path.dirname(os.path.dirname(HERE))
 SHORT_PER_EXCHANGE = 5
 
 
-def fail(sentence, status):
-    print(f"faults: {sentence}", file=sys.stderr)
-    sys.exit(status)
+COMMAND_LINE = CommandLine("faults", __doc__)
+fail = COMMAND_LINE.fail
 
 
 def parse_arguments():
-    parser = argparse.ArgumentParser(add_help=False, usage=argparse.SUPPRESS)
-    parser.error = lambda message: fail(f"{message} (-h explains)", 2)
+    parser = COMMAND_LINE
     parser.add_argument("--case", type=re.compile, default=re.compile(""))
     parser.add_argument("--only", type=re.compile, default=re.compile(""))
     parser.add_argument("--sweep", type=int, default=0)
@@ -64,11 +62,7 @@ def parse_arguments():
     parser.add_argument("--build", default=os.path.join(TOP, "build/release"))
     for flag in ("--short", "--list", "--calls"):
         parser.add_argument(flag, action="store_true")
-    parser.add_argument("-h", "--help", action="store_true")
-    arguments = parser.parse_args()
-    if arguments.help:
-        print(__doc__)
-        sys.exit(0)
+    arguments = parser.parse()
     return arguments
 
 

@@ -6,7 +6,8 @@ import shutil
 import signal
 import time
 
-from ends import End, free_port
+from ends import End
+from ports import free_port
 from region import Region
 
 # Outcomes that are as they should be.

@@ -3,39 +3,18 @@
 import contextlib
 import dataclasses
 import os
-import random
 import re
 import shlex
 import signal
-import socket
 import subprocess
 import time
 
 import checks
+from ports import free_port, is_listening
 
 START_SECONDS = 15  # Until a server listens.
 LONELY_SECONDS = 5  # Until a client has seen that its server has failed.
 END_SECONDS = 15    # Until a server has seen that its client has gone.
-
-
-def free_port():
-    """A port that nobody uses now, outside the range from which the system takes ports for
-    connections."""
-    while True:
-        port = random.randrange(20000, 32000)
-        with socket.socket() as probe, contextlib.suppress(OSError):
-            probe.bind(("", port))
-            return port
-
-
-def is_listening(pid, port):
-    """Whether somebody listens on the port in the network namespace of the process."""
-    lines = []
-    for table in ("tcp", "tcp6"):
-        with contextlib.suppress(OSError), open(f"/proc/{pid}/net/{table}", encoding="ascii") as file:
-            lines += file.readlines()
-    fields = (line.split() for line in lines)
-    return any(field[3] == "0A" and field[1].endswith(f":{port:04X}") for field in fields)
 
 
 class End:
@@ -138,7 +117,7 @@ class Exchange:
 
     def is_ready(self):
         ready = re.search(self.case.ready, self.server.said(), re.MULTILINE)
-        return ready and is_listening(self.server.process.pid, self.port)
+        return ready and is_listening(self.port, self.server.process.pid)
 
     def start_server(self):
         self.server = self.start("server", "server", self.case.server)

@@ -22,7 +22,6 @@ lines of MPICH are left out.
 
 Exit status: 0 all passed, 1 not, 2 wrong usage."""
 
-import argparse
 import collections
 import os
 import re
@@ -34,6 +33,7 @@ import time
 
 import cases
 import ratio
+from command_line import CommandLine
 from exchange import Exchange
 from places import PLACES, Unavailable
 
@@ -43,14 +43,12 @@ RATIO_LINE = "ib_write_bw -R -s 1048576, of what iwarp perf reaches"
 ASAN_PATIENCE = 4.0
 
 
-def fail(sentence, status):
-    print(f"test-programs: {sentence}", file=sys.stderr)
-    sys.exit(status)
+COMMAND_LINE = CommandLine("test-programs", __doc__)
+fail = COMMAND_LINE.fail
 
 
 def parse_arguments():
-    parser = argparse.ArgumentParser(add_help=False, usage=argparse.SUPPRESS)
-    parser.error = lambda message: fail(f"{message} (-h explains)", 2)
+    parser = COMMAND_LINE
     parser.add_argument("--short", action="store_true")
     parser.add_argument("--only", type=re.compile, default=re.compile(""))
     parser.add_argument("--place", action="append", choices=[place.name for place in PLACES])
@@ -58,11 +56,7 @@ def parse_arguments():
     parser.add_argument("--iwarp")
     parser.add_argument("--keep-logs")
     parser.add_argument("--list", action="store_true")
-    parser.add_argument("-h", "--help", action="store_true")
-    arguments = parser.parse_args()
-    if arguments.help:
-        print(__doc__)
-        sys.exit(0)
+    arguments = parser.parse()
     return arguments
 
 

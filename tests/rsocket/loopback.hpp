@@ -9,15 +9,11 @@
 #include <utility>
 #include <vector>
 
+#include "support/loopback_address.hpp"
+
 namespace iwarp::rsocket_test {
 
-inline sockaddr_in loopback(std::uint16_t port) {
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  address.sin_port = htons(port);
-  return address;
-}
+using iwarp::test::loopback;
 
 inline const sockaddr* plain(const sockaddr_in& address) {
   return reinterpret_cast<const sockaddr*>(&address);

@@ -22,7 +22,7 @@ struct Orders {
   double rate = 2000;
   /// How long an attacker stays away before it comes back.
   std::chrono::milliseconds pause{1000};
-  /// There is nobody who answers: what comes behind an answer is sent all the same.
+  /// No answers come: what comes behind an answer is sent all the same.
   bool blind = false;
 };
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Plain TCP servers that are besieged to see that a siege can fail, and their client.
 
-usage: naive_server.py blocking   one peer after the other: who says nothing stops it
+usage: naive_server.py blocking   one peer after the other: a silent one stops it
        naive_server.py leaking    keeps the descriptor of each peer for ever
        naive_server.py sound      neither
        naive_server.py ask PORT   one operation"""

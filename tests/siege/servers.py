@@ -4,10 +4,10 @@ import os
 import random
 import re
 import signal
-import socket
 import subprocess
 import sys
 
+from ports import free_port, is_listening
 from procfs import use_of, wait_until
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -111,24 +111,6 @@ class Asio(Server):
             "get", f"key {worker}"]
         return [self.built("examples", "key_value_store"), "client", "127.0.0.1", str(self.port),
                 *words]
-
-
-def free_port():
-    """Outside the range from which the system takes ports for connections."""
-    while True:
-        port = random.randrange(20000, 32000)
-        with socket.socket() as probe:
-            try:
-                probe.bind(("", port))
-                return port
-            except OSError:
-                continue
-
-
-def is_listening(port):
-    with open("/proc/net/tcp", encoding="ascii") as file:
-        fields = [line.split() for line in file]
-    return any(field[3] == "0A" and field[1].endswith(f":{port:04X}") for field in fields)
 
 
 class Rping(Server):

@@ -28,7 +28,6 @@ operation of theirs fails, if the server ends, or if it has 10 % more memory at 
 
 Exit status: 0 no row failed, 1 one did, 2 wrong usage."""
 
-import argparse
 import json
 import os
 import resource
@@ -38,6 +37,7 @@ import tempfile
 
 import verdict
 from assault import ATTACKS
+from command_line import CommandLine
 from phases import besiege
 from servers import NAIVE, SERVERS
 from short import besiege_shortly
@@ -46,14 +46,12 @@ TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))
 SHORT_ATTACKERS = 60
 
 
-def fail(sentence, status):
-    print(f"siege: {sentence}", file=sys.stderr)
-    sys.exit(status)
+COMMAND_LINE = CommandLine("siege", __doc__)
+fail = COMMAND_LINE.fail
 
 
 def parse_arguments():
-    parser = argparse.ArgumentParser(add_help=False, usage=argparse.SUPPRESS)
-    parser.error = lambda message: fail(f"{message} (-h explains)", 2)
+    parser = COMMAND_LINE
     parser.add_argument("--attack", action="append", choices=ATTACKS)
     parser.add_argument("--server", action="append", choices=[*SERVERS, *NAIVE])
     parser.add_argument("--attackers", type=int)
@@ -70,11 +68,7 @@ def parse_arguments():
     parser.add_argument("--build", default=os.path.join(TOP, "build", "release"))
     parser.add_argument("--short", action="store_true")
     parser.add_argument("--list", action="store_true")
-    parser.add_argument("-h", "--help", action="store_true")
-    arguments = parser.parse_args()
-    if arguments.help:
-        print(__doc__)
-        sys.exit(0)
+    arguments = parser.parse()
     if arguments.list:
         print("servers:", *SERVERS)
         print("attacks:", *ATTACKS)

@@ -9,6 +9,8 @@
 #include <cerrno>
 #include <system_error>
 
+#include "support/loopback_address.hpp"
+
 namespace iwarp::siege {
 namespace {
 
@@ -28,9 +30,7 @@ Sink::Sink(double cuts)
     : epoll_(must(::epoll_create1(EPOLL_CLOEXEC), "epoll_create1")),
       listener_(must(::socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0), "socket")),
       cuts_(cuts) {
-  sockaddr_in at{};
-  at.sin_family = AF_INET;
-  at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  const sockaddr_in at = iwarp::test::loopback(0);
   must(::bind(listener_, reinterpret_cast<const sockaddr*>(&at), sizeof at), "bind");
   must(::listen(listener_, SOMAXCONN), "listen");
   add(epoll_, listener_);

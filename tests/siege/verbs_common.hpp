@@ -1,8 +1,6 @@
 #pragma once
 
-#include <arpa/inet.h>
 #include <infiniband/verbs.h>
-#include <netinet/in.h>
 #include <rdma/rdma_cma.h>
 
 #include <array>
@@ -11,6 +9,8 @@
 #include <stdexcept>
 #include <string>
 #include <system_error>
+
+#include "support/loopback_address.hpp"
 
 /// What server and client of the siege's verbs program share.
 namespace iwarp::siege {
@@ -27,13 +27,7 @@ T* must(T* result, const char* what) {
   return result;
 }
 
-inline sockaddr_in loopback(std::uint16_t port) {
-  sockaddr_in at{};
-  at.sin_family = AF_INET;
-  at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  at.sin_port = htons(port);
-  return at;
-}
+using iwarp::test::loopback;
 
 inline std::uint16_t port_of(const std::string& text) {
   const unsigned long port = std::stoul(text);

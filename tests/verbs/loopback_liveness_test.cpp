@@ -43,7 +43,7 @@ TEST(LoopbackLiveness, TheListenersCountsForWhatItAccepts) {
     auto request = listener.next(kPatience);
     if (request) static_cast<void>(request->accept(server_qp));
   });
-  must(client_qp.connect(listener.endpoint()));
+  static_cast<void>(client_qp.connect(listener.endpoint()));  // the end may overtake the answer
   acceptor.join();
   ASSERT_TRUE(eventually([&] { return server_qp.state() == QpState::kError; }));
   EXPECT_NE(server_qp.diagnosis().sentence.find("nothing was sent or received for 200 ms"),
@@ -83,9 +83,8 @@ TEST(LoopbackLiveness, WantOfMemoryToSendWithPasses) {
   {
     const iwarp::test::FailingSends failing(ENOBUFS);
     ASSERT_TRUE(pair.client_qp.post_send(send_of(2, {&what, 1})));
-    std::this_thread::sleep_for(300ms);
-    EXPECT_GE(failing.count(), 2);
-    EXPECT_LT(failing.count(), 100);
+    ASSERT_TRUE(eventually([&] { return failing.count() >= 6; }));
+    EXPECT_LT(failing.count(), 100) << "they come less and less often";
     EXPECT_EQ(pair.client_qp.state(), QpState::kRts);
   }
   const auto got = pair.server.cq.wait(kPatience);

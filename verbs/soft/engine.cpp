@@ -27,7 +27,7 @@ bool is_closing(std::uint64_t token) { return token % 2 == 1; }
 }  // namespace
 
 Engine::Engine() : sockets_(tcp_offload::Repeat::kOnce) {
-  // It need not be armed again: whoever waits for the thread depends on its waking up.
+  // It need not be armed again: a thread that waits for the engine's depends on its waking up.
   const auto why =
       sockets_.add(wake_.descriptor(), kWakeToken, {true, false}, tcp_offload::Repeat::kLevel);
   if (why) {

@@ -147,7 +147,7 @@ void SoftQp::judge_draining() {
 
 void SoftQp::look_again() {
   receive();
-  if (!awaits_delivery() && !awaits_memory_.load()) return;
+  if (!awaits_delivery() && !awaits_memory()) return;
   Link& link = *link_.load();
   const Clock::rep now = from_now({});
   if (now < link.next_look) return;

@@ -74,9 +74,8 @@ void SoftQp::send_all() {
     return;
   }
   if (state == StreamState::kTerminating) take_terminate();
-  blocked_.store(false);
-  awaits_memory_.store(false);
-  const auto go_on = [&] { return !blocked_.load() && !sending_lost_.load(); };
+  sending_.store(Sending::kGoesOn);
+  const auto go_on = [&] { return sending_.load() == Sending::kGoesOn && !sending_lost_.load(); };
   // RFC 5044 §7.1.2 rule 4 holds back FPDUs; work that sends none is done up to the first of them.
   const auto send = [&] { return !hold_.load() && send_batch(); };
   for (int batches = 0; send() || (go_on() && perform_local());) {
@@ -87,7 +86,7 @@ void SoftQp::send_all() {
   if (!bad_request_ || link.transmitter.terminating() || stream_state() == StreamState::kClosed) {
     return;
   }
-  if (blocked_.load() || sending_lost_.load()) {
+  if (!go_on()) {
     // Planned too far ahead: what is before it still has to leave, or never will.
     bad_request_.reset();
   } else {
@@ -99,14 +98,13 @@ void SoftQp::send_all() {
 
 // Others get their turn; the socket calls again as soon as it takes more, which may be at once.
 void SoftQp::yield_turn() {
-  blocked_.store(true);
+  sending_.store(Sending::kAwaitsSocket);
   init_.host->want_write(*this);
 }
 
 // The socket has room: it would call at once, again and again.
 void SoftQp::await_memory() {
-  awaits_memory_.store(true);
-  blocked_.store(true);
+  sending_.store(Sending::kAwaitsMemory);
   init_.host->look_again(*this);
 }
 

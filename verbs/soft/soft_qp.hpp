@@ -140,7 +140,7 @@ class SoftQp final : public provider::Qp,
   /// Whether it waits for what no socket tells of: a receive, the peer's acknowledgement, or memory
   /// for the system to send with.
   [[nodiscard]] bool wants_looks() const {
-    return awaits_receive() || awaits_delivery() || awaits_memory_.load();
+    return awaits_receive() || awaits_delivery() || awaits_memory();
   }
   /// Looks whether that has come. One thread at a time.
   void look_again();
@@ -154,7 +154,7 @@ class SoftQp final : public provider::Qp,
   /// Whether a message has come that awaits a receive; nothing behind it is read.
   [[nodiscard]] bool awaits_receive() const { return awaits_receive_.load(); }
   /// Whether the socket took less than it was offered, and will tell when it takes more.
-  [[nodiscard]] bool blocked() const { return blocked_.load() && !awaits_memory_.load(); }
+  [[nodiscard]] bool blocked() const { return sending_.load() == Sending::kAwaitsSocket; }
   [[nodiscard]] SoftCq& send_cq() const { return *init_.send_cq; }
   [[nodiscard]] SoftCq& recv_cq() const { return *init_.recv_cq; }
   /// Whether each poll of either queue looks at this queue pair, ready or not.
@@ -175,6 +175,13 @@ class SoftQp final : public provider::Qp,
     kUnderWay,  // connecting
     kUntold,    // over, which the program does not know yet
     kTold,
+  };
+
+  /// Whether the transmit half has been told to wait.
+  enum class Sending : std::uint8_t {
+    kGoesOn,
+    kAwaitsSocket,  // which tells
+    kAwaitsMemory,  // of the system, which nothing tells of
   };
 
   // soft_qp.cpp: life and state.
@@ -328,6 +335,7 @@ class SoftQp final : public provider::Qp,
   [[nodiscard]] bool nothing_left_to_send();
   [[nodiscard]] bool rtr_comes_first() const;
   void end_draining();
+  [[nodiscard]] bool awaits_memory() const { return sending_.load() == Sending::kAwaitsMemory; }
   /// Whether both halves have ended, and the peer's TCP still owes acknowledgements.
   [[nodiscard]] bool awaits_delivery() const {
     return input_ended_.load() && stream_state() == rdmap::StreamState::kDraining;
@@ -367,8 +375,7 @@ class SoftQp final : public provider::Qp,
   std::atomic<bool> released_{false};       // the halves are closed, or about to be
   std::atomic<bool> want_flush_{false};
   std::atomic<bool> hold_{false};  // a responder that has seen no FPDU
-  std::atomic<bool> blocked_{false};
-  std::atomic<bool> awaits_memory_{false};  // blocked_, and no socket tells of the end
+  std::atomic<Sending> sending_{Sending::kGoesOn};
   std::atomic<bool> input_ended_{false};
   std::atomic<bool> sending_lost_{false};  // the input is looked at to its end
   std::atomic<bool> peer_gone_{false};     // its end does not end a connectionless queue pair yet

@@ -94,6 +94,16 @@ bool chosen_switch(const char* name, bool usual) {
   return usual;
 }
 
+verbs::Liveness chosen_liveness() {
+  constexpr const char* kName = "IWARP_PEER_TIMEOUT";
+  constexpr std::chrono::hours kLongest{24};
+  verbs::Liveness chosen;
+  if (std::getenv(kName) == nullptr) return chosen;
+  chosen.unacknowledged = chosen_time(kName, kLongest, verbs::kDefaultUnacknowledged);
+  chosen.keep_alive = *chosen.unacknowledged / 2;
+  return chosen;
+}
+
 verbs::SourceBuffers chosen_source_buffers() {
   const char* const chosen = std::getenv("IWARP_SOURCE_BUFFERS");
   if (chosen == nullptr) return verbs::SourceBuffers::kMayChange;
@@ -124,13 +134,7 @@ std::chrono::milliseconds linger_time() {
 }
 
 verbs::Liveness liveness() {
-  constexpr const char* kName = "IWARP_PEER_TIMEOUT";
-  constexpr std::chrono::hours kLongest{24};
-  verbs::Liveness chosen;
-  if (std::getenv(kName) == nullptr) return chosen;
-  static const auto time = chosen_time(kName, kLongest, verbs::kDefaultUnacknowledged);
-  chosen.unacknowledged = time;
-  chosen.keep_alive = time / 2;
+  static const verbs::Liveness chosen = chosen_liveness();
   return chosen;
 }
 

@@ -1,0 +1,1 @@
+../support/command_line.py
