@@ -35,10 +35,8 @@ class VanishingMemory {
 
   explicit VanishingMemory(std::size_t pages)
       : size_(pages * page()), file_(::memfd_create("vanishing", MFD_CLOEXEC)) {
-    // So that nothing else comes to lie in the hole, or beside it.
-    void* const all = ::mmap(nullptr, size_ + 2 * page(), PROT_NONE, kPrivate, -1, 0);
-    if (all == MAP_FAILED || file_ < 0) throw std::runtime_error("no memory");
-    data_ = static_cast<std::byte*>(all) + page();
+    if (file_ < 0) throw std::runtime_error("no memory");
+    data_ = remote_pages(size_ + 2 * page()) + page();
     give_back();
   }
   ~VanishingMemory() {
@@ -75,6 +73,22 @@ class VanishingMemory {
 
  private:
   static constexpr int kPrivate = MAP_PRIVATE | MAP_ANONYMOUS;
+  /// Pages without access, far below all others. The system puts a mapping into the highest gap
+  /// that has room for it, hence never into a hole among these: another thread's mapping that came
+  /// to lie there would go with the hole's end.
+  static std::byte* remote_pages(std::size_t size) {
+    constexpr std::size_t kDistance = std::size_t{64} << 30U;
+    void* const top = ::mmap(nullptr, size, PROT_NONE, kPrivate, -1, 0);
+    if (top == MAP_FAILED) throw std::runtime_error("no memory");
+    ::munmap(top, size);
+    std::byte* at = static_cast<std::byte*>(top) - kDistance;
+    for (int tries = 0; tries < kNeighbours; ++tries, at -= size) {
+      void* const all = ::mmap(at, size, PROT_NONE, kPrivate | MAP_FIXED_NOREPLACE, -1, 0);
+      if (all != MAP_FAILED) return static_cast<std::byte*>(all);
+    }
+    throw std::runtime_error("no room for memory");
+  }
+  static constexpr int kNeighbours = 1000;
   [[nodiscard]] off_t offset_of(const std::byte* at) const { return at - data_; }
 
   const std::size_t size_;
