@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <new>
+#include <stdexcept>
 
 #include "startup_support.hpp"
 #include "support/log_lines.hpp"
@@ -92,6 +93,26 @@ TEST(Listening, MayBeEndedByTheHandlerThatHearsOfOneThatMakesRoom) {
   RawPeer second(world, listening->endpoint);
   ASSERT_TRUE(world.run_until([&] { return first.ended() && second.ended(); }));
   EXPECT_EQ(listening, nullptr);
+}
+
+// What it throws is not the newcomer's fault, for which the other one made room.
+TEST(Listening, GoesOnWhenTheHandlerThatHearsOfOneThrows) {
+  SimWorld world;
+  int told = 0;
+  provider::ListenOptions options;
+  options.max_half_open = 1;
+  options.on_no_request = [&](const Error&) {
+    ++told;
+    throw std::runtime_error("the program's own");
+  };
+  Listening listening(world, options);
+  RawPeer first(world, listening.endpoint);
+  world.net.advance(milliseconds(10));
+  RawPeer second(world, listening.endpoint);
+  second.write(request_of());
+  ASSERT_TRUE(world.run_until([&] { return first.ended() && listening.calls == 1; }));
+  EXPECT_EQ(told, 1);
+  EXPECT_FALSE(second.ended());
 }
 
 TEST(Listening, DoesNotCountWhatWaitsForTheUser) {

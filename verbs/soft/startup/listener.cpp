@@ -143,11 +143,13 @@ void ListenerCore::on_no_request(ResponderSession& session) {
   const auto self = shared_from_this();  // the handler may destroy the listener
   const auto over = forget(session);
   accept_next();
-  // A stranger's failure is no news to a program, but to somebody who looks for the cause of it.
+  // A stranger's failure is no news to a program; the log at level debug has it, for the search for
+  // a cause.
   if (tcp_offload::logs(tcp_offload::LogLevel::kDebug)) {
     tcp_offload::log(tcp_offload::LogLevel::kDebug, session.failure().message);
   }
-  if (options_.on_no_request) gate_.pass([&] { options_.on_no_request(session.failure()); });
+  if (!options_.on_no_request) return;
+  call_program([&] { gate_.pass([&] { options_.on_no_request(session.failure()); }); });
 }
 
 std::shared_ptr<ResponderSession> ListenerCore::forget(ResponderSession& session) {
