@@ -22,6 +22,7 @@
 #include "soft/scratch.hpp"
 #include "soft/shared_receive_queue.hpp"
 #include "soft/soft_cq.hpp"
+#include "soft/soft_qp_init.hpp"
 #include "soft/startup/startup.hpp"
 
 namespace iwarp::verbs::soft {
@@ -41,14 +42,6 @@ class Counter {
 /// The most elements of a gather or scatter list.
 inline constexpr std::uint32_t kMaxSges = 16;
 
-/// The time-outs of a connection in RDMA mode, in running time (RunningClock). None of them passes
-/// before the socket has been read and had nothing more.
-struct QpTimeouts {
-  std::chrono::milliseconds first_fpdu{10'000};  ///< Responder: from its Reply to the peer's RTR.
-  std::chrono::milliseconds linger = kDefaultLinger;  ///< As in QpOptions.
-  std::chrono::milliseconds unreachable{1'000};  ///< Connectionless: from the peer's end to ours.
-};
-
 /// A queue pair of the software provider: the protocol cores between a stream and the queues.
 ///
 /// It has two halves, each run by one thread at a time, whichever comes: the receive half reads the
@@ -64,24 +57,7 @@ class SoftQp final : public provider::Qp,
                      public ResponderQp,
                      public std::enable_shared_from_this<SoftQp> {
  public:
-  struct Init {
-    std::shared_ptr<Host> host;
-    tcp_offload::Device* device = nullptr;  ///< For connect(); may be null.
-    std::shared_ptr<SoftPd> pd;
-    std::shared_ptr<SoftCq> send_cq, recv_cq;
-    std::shared_ptr<SoftSrq> srq;  ///< May be null.
-    QpCapacity capacity;
-    Signaling signaling = Signaling::kPerRequest;
-    ConnectionHandler on_event;
-    std::uint32_t number = 0;
-    bool connectionless = false;
-    bool flushes_late_posts = false;
-    std::chrono::milliseconds receive_wait{0};
-    SourceBuffers source_buffers = SourceBuffers::kMayChange;
-    QpTimeouts timeouts;
-    Liveness liveness{};
-    std::string capture;  ///< Where to record a connection that is accepted; empty: nowhere.
-  };
+  using Init = SoftQpInit;
   explicit SoftQp(Init init);
   /// As whom this queue pair uses memory.
   [[nodiscard]] ddp::Accessor accessor() const { return {init_.pd->id(), stream_}; }
