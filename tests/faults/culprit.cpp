@@ -28,7 +28,7 @@ int fail_as(const std::string& mode) {
   if (mode == "crash") std::abort();
   while (mode == "hang") ::pause();
   if (mode == "wrong") return write_file("out", "other"), 0;
-  if (mode == "leave") write_file("out.tmp", "who");
+  if (mode == "leave") write_file("out.tmp", "half");
   if (mode == "vague") std::fprintf(stderr, "it did not work\n");
   if (mode != "vague") std::fprintf(stderr, "in: %s\n", std::strerror(errno));
   return 1;

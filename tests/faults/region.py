@@ -42,7 +42,7 @@ class Region:
         return found
 
     def place(self):
-        """Who made the first call that failed, a line for each frame."""
+        """The stack of the first call that failed, a line for each frame."""
         text = self.memory[PLACE_AT:PLACE_AT + PLACE_SIZE]
         return text.split(b"\0", 1)[0].decode(errors="replace").splitlines()
 

@@ -9,7 +9,8 @@
 namespace iwarp::tcp_offload::kernel {
 
 /// Memory for one operation of Asio's at a time: it begins without asking the system for any. More
-/// of them, or a larger one, take memory as usual. Outlives the operation.
+/// of them, or a larger one, take memory as usual. Outlives the operation. For the thread that runs
+/// it.
 class OperationMemory {
  public:
   OperationMemory() = default;

@@ -13,8 +13,8 @@ enum class Call : std::uint32_t {
   kCount
 };
 
-/// What the processes of an exchange and whoever watches them share: a file that is mapped. Its
-/// other half is tests/faults/region.py.
+/// What the processes of an exchange share with the judge of it: a file that is mapped. Its other
+/// half is tests/faults/region.py.
 struct Region {
   static constexpr std::uint32_t kMostCalls = 128;
   static constexpr std::uint32_t kMostFrames = 32;
@@ -28,7 +28,7 @@ struct Region {
   std::atomic<std::uint32_t> fired;  ///< How many calls were made to fail.
   Counted calls[kMostCalls];
   std::atomic<std::uint64_t> skipped;  ///< Calls by programs that are not the one that is meant.
-  char place[4096];  ///< Who made the first call that failed: a line for each frame.
+  char place[4096];  ///< The stack of the first call that failed: a line for each frame.
 };
 
 static_assert(static_cast<std::uint32_t>(Call::kCount) <= Region::kMostCalls);
