@@ -2,7 +2,8 @@
 //
 //   culprit MODE            copies "in" to "out"; where it cannot open "in" it does MODE
 //   culprit server PORT     answers each client, and ends when one cannot be accepted
-//   culprit client PORT     waits for the answer
+//   culprit touchy PORT     so does this one, and ends also when a client does not thank it
+//   culprit client PORT     waits for the answer, and thanks
 #include <fcntl.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -46,7 +47,7 @@ sockaddr_in address(const char* port) {
   return iwarp::test::loopback(static_cast<std::uint16_t>(std::atoi(port)));
 }
 
-int serve(const sockaddr_in& at) {
+int serve(const sockaddr_in& at, bool touchy) {
   const int listener = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
   const auto* const where = reinterpret_cast<const sockaddr*>(&at);
   if (::bind(listener, where, sizeof at) != 0 || ::listen(listener, 8) != 0) return 1;
@@ -54,6 +55,8 @@ int serve(const sockaddr_in& at) {
     const int peer = ::accept4(listener, nullptr, nullptr, SOCK_CLOEXEC);
     if (peer < 0) return std::perror("accept"), 1;
     if (::send(peer, "!", 1, MSG_NOSIGNAL) != 1) std::perror("send");
+    char thanks = 0;
+    if (touchy && ::recv(peer, &thanks, 1, 0) != 1) return 1;
     ::close(peer);
   }
 }
@@ -63,6 +66,7 @@ int ask(const sockaddr_in& at) {
   char answer = 0;
   const bool answered = ::connect(socket, reinterpret_cast<const sockaddr*>(&at), sizeof at) == 0 &&
                         ::recv(socket, &answer, 1, 0) == 1;
+  if (answered) ::send(socket, ".", 1, MSG_NOSIGNAL);
   return answered ? 0 : 1;
 }
 
@@ -72,5 +76,6 @@ int main(int argc, char** argv) {
   if (argc < 2) return 2;
   const std::string mode = argv[1];
   if (argc < 3) return copy(mode);
-  return mode == "server" ? serve(address(argv[2])) : ask(address(argv[2]));
+  const sockaddr_in at = address(argv[2]);
+  return mode == "client" ? ask(at) : serve(at, mode == "touchy");
 }

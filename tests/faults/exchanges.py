@@ -20,6 +20,7 @@ class Exchange:
     also_names = ()  # Texts that name any cause.
     server_logs = False  # Its server tells why it did not serve a client.
     ends_at_errors = False  # Its server may end, with a status that is not 0, when something fails.
+    ends_with_client = False  # And also when it is a client at which it fails.
     program = None  # Only this one fails, where another one starts it.
 
     def __init__(self, name, injected, paths):
@@ -152,10 +153,13 @@ class Echo(Exchange):
 
 
 class Rping(Exchange):
-    """rping as it comes, under `iwarp run`. Its messages are its own."""
+    """rping as it comes, under `iwarp run`. Its messages are its own, and its server ends at
+    RDMA_CM_EVENT_CONNECT_ERROR, which is what it is told of a client that goes before its first
+    message."""
 
     names_cause = False
     ends_at_errors = True
+    ends_with_client = True
     program = "rping"
 
     def _command(self, *words):

@@ -172,7 +172,9 @@ class Judge:
             raise Verdict(WRONG, f"the next client: {wrong}", client)
 
     def _ended_at_error(self, server, seconds=0):
-        if server is self.kept or not self.exchange.ends_at_errors:
+        may_end = (self.exchange.ends_with_client if server is self.kept
+                   else self.exchange.ends_at_errors)
+        if not may_end:
             return False
         server.wait(seconds)
         return server.status is not None and server.status > 0 and not server.has_crashed()

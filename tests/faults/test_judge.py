@@ -9,6 +9,7 @@ import tempfile
 import unittest
 
 import coverage
+import faults
 import judge
 from exchanges import Exchange
 from injection import CALLS, TABLE, Injection, of_counts
@@ -49,11 +50,12 @@ class Copy(Exchange):
 class Served(Exchange):
     """A server that ends when it cannot accept, and its client."""
 
-    def __init__(self):
-        super().__init__("served", "server", None)
+    def __init__(self, injected="server", mode="server"):
+        super().__init__("served", injected, None)
+        self.mode = mode
 
     def server(self, directory, port):
-        return [CULPRIT, "server", str(port)]
+        return [CULPRIT, self.mode, str(port)]
 
     def client(self, directory, port):
         return [CULPRIT, "client", str(port)]
@@ -96,6 +98,13 @@ class JudgeTest(unittest.TestCase):
     def test_servers_that_end_are_seen(self):
         self.assertEqual(self.outcome(Served(), Injection("accept", "EMFILE", "first")), judge.GONE)
 
+    def test_servers_that_end_with_a_client_are_seen_unless_they_may(self):
+        exchange, failing = Served("client", "touchy"), Injection("recv", "ECONNRESET", "every")
+        exchange.also_names = ("",)
+        self.assertEqual(self.outcome(exchange, failing), judge.GONE)
+        exchange.ends_with_client = True
+        self.assertEqual(self.outcome(exchange, failing), judge.REFUSED)
+
     def test_servers_that_go_on_are_right(self):
         self.assertIn(self.outcome(Served(), Injection("send", "ENOMEM", "first")),
                       (judge.DONE, judge.REFUSED))
@@ -124,6 +133,12 @@ class TableTest(unittest.TestCase):
         self.assertIn("bind EACCES every", made)
         self.assertNotIn("bind EACCES tenth", made)
         self.assertFalse(any(one.startswith("accept") for one in made))
+
+    def test_the_sample_does_not_depend_on_how_many_calls_were_made(self):
+        few, many = (faults.sampled(list(of_counts(dict.fromkeys(CALLS, made))), "put-client")
+                     for made in (9, 10))
+        self.assertEqual(few, many)
+        self.assertEqual(len(few), faults.SHORT_PER_EXCHANGE)
 
     def test_single_allocations_are_spread(self):
         numbers = {one.at for one in of_counts({"malloc": 1000}, 4)}
