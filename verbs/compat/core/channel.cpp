@@ -45,8 +45,8 @@ int CqEvents::take(Cq*& from) {
     const tcp_offload::NoCancel whole;  // what is taken is given
     epoll_event event{};
     const int found = ::epoll_wait(epoll_, &event, 1, 0);
-    if (found < 0) return errno;  // the program has closed it, or made it something else
-    if (found == 0) continue;     // another thread was faster
+    if (found == 0 || (found < 0 && errno == EINTR)) continue;  // another thread was faster
+    if (found < 0) return errno;  // the program has closed it, or made it another thing
     // While the set is locked: a queue that goes leaves the set, and waits for the events given.
     const std::lock_guard lock(mutex_);
     const auto queue = queues_.find(event.data.u64);
