@@ -111,6 +111,23 @@ TEST_F(KernelStreams, AnAbortWakesWhoeverWaitsOnTheDescriptor) {
   ::close(set);
 }
 
+// The system's own limit is several times as much: all memory of TCP for a thousand such peers.
+TEST_F(KernelStreams, TakeLittleThatThePeerDoesNotRead) {
+  const Streams two = connect_streams();
+  const std::vector<std::byte> bytes(std::size_t{64} << 10U);
+  for (Stream* const stream : {two.client.get(), two.server.get()}) {
+    std::size_t taken = 0;
+    // What the other end's TCP takes in after the first refusal makes room once more.
+    for (int refusals = 0; refusals < 10;) {
+      const std::size_t accepted = send_some(*stream, bytes);
+      taken += accepted;
+      if (accepted == 0) ++refusals;
+    }
+    EXPECT_GE(taken, std::size_t{512} << 10U);
+    EXPECT_LT(taken, std::size_t{1} << 20U);
+  }
+}
+
 // One thread sends and another receives, at both ends.
 TEST_F(KernelStreams, BothHalvesWorkAtOnce) {
   constexpr std::size_t kSize = 8U << 20U;

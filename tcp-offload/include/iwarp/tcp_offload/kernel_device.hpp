@@ -18,7 +18,9 @@ struct KernelOptions {
 };
 
 /// The operating system's TCP over non-blocking sockets. The executor is an io_context run by one
-/// thread; streams in RDMA mode have left it. Every socket has TCP_NODELAY and FD_CLOEXEC set.
+/// thread; streams in RDMA mode have left it. Every socket has TCP_NODELAY and FD_CLOEXEC set, and
+/// one that this device made takes half a MiB at most that TCP cannot send yet: what a peer that
+/// does not read can have it hold.
 class KernelDevice final : public Device {
  public:
   /// `context` outlives the device and everything it makes in streaming mode.
