@@ -127,6 +127,12 @@ void device_core::forget_room(std::uint64_t entries) {
   room_to_remove_.fetch_sub(entries);
   const std::lock_guard lock(mutex_);
   room_wanted_ -= entries;
+  // After a crowd. Where more completions wait than would fit, or memory is short, it stays as it
+  // is.
+  constexpr std::uint64_t kWorthIt = 4;
+  const std::uint64_t enough = std::max<std::uint64_t>(room_wanted_ * 2, kFirstDepth);
+  if (queue_.capacity() / kWorthIt < enough) return;
+  static_cast<void>(queue_.resize(static_cast<std::uint32_t>(enough)));
 }
 
 void device_core::add(dependent& one, std::weak_ptr<dependent> link) {
