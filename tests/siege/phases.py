@@ -9,7 +9,7 @@ import time
 
 from assault import Assault, Sink
 from good_clients import GoodClients
-from procfs import Peaks, use_of
+from procfs import Peaks
 from verdict import problems
 
 WARM_SECONDS = 3
@@ -35,7 +35,11 @@ class Siege:
         """With nobody there."""
         self.good.rest()
         time.sleep(QUIET_SECONDS)
-        return figures(use_of(self.server.process.pid)) if self.server.alive() else {}
+        if not self.server.alive():
+            return {}
+        self.server.trim()
+        time.sleep(QUIET_SECONDS)
+        return figures(self.server.use())
 
     def measured(self, assault):
         """The good clients' operations a second while the attackers have taken up their places, and
@@ -109,7 +113,7 @@ class Siege:
 
 def besiege(kind, attack, build, directory, program, options):
     """The row of one server, which is started for it."""
-    server = kind(build, directory)
+    server = kind(build, directory, trims=True)
     try:
         return Siege(server, attack, program, options).run()
     finally:

@@ -20,18 +20,25 @@ class Server:
 
     name = speaks = ""
     says = r"(\d+)\s*$"  # what it prints when it is ready, with its port
-    environment = None
+    environment = None  # of the good clients
     rehearsal = "no-first-message"  # the attack that the short form begins with, unjudged
     not_in_short = ()
 
-    def __init__(self, build, directory):
+    def __init__(self, build, directory, trims=False):
         self.build, self.directory = build, directory
         self.iwarp = os.path.join(build, "cli", "iwarp")
         self.port = 0
         self.log = os.path.join(directory, "server.log")
+        environment = None
+        if trims:  # not with a sanitizer, whose library has to be the first one
+            self.orders = os.path.join(directory, "trim")
+            os.mkfifo(self.orders)
+            environment = dict(os.environ, SIEGE_TRIM=self.orders,
+                               LD_PRELOAD=self.built("tests", "siege", "libsiege_trim.so"))
         with open(self.log, "wb") as log:
             self.process = subprocess.Popen(self.command(), stdin=subprocess.DEVNULL,
-                                            stdout=subprocess.PIPE, stderr=log, text=True)
+                                            stdout=subprocess.PIPE, stderr=log, text=True,
+                                            env=environment)
         try:
             self.wait_until_ready()
         except BaseException:
@@ -57,6 +64,12 @@ class Server:
 
     def alive(self):
         return self.process.poll() is None
+
+    def trim(self):
+        """Has its allocator give back what is free (trim.cpp)."""
+        orders = os.open(self.orders, os.O_WRONLY | os.O_NONBLOCK)
+        os.write(orders, b"t")
+        os.close(orders)
 
     def use(self):
         return use_of(self.process.pid)
