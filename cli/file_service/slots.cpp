@@ -16,7 +16,7 @@ std::optional<std::size_t> makes_room(std::span<const Slot> slots,
   }
   std::ranges::sort(by_age, {}, [slots](std::size_t i) { return *slots[i].spare_since; });
   for (const std::size_t i : by_age) spare.add(i, slots[i].peer);
-  const auto chosen = spare.oldest_of_largest();
+  const auto chosen = spare.makes_room();
   if (!chosen) return std::nullopt;
   const bool takes_fewer = all.of_peer(slots[*chosen].peer) < all.of_peer(newcomer);
   return takes_fewer ? std::nullopt : chosen;

@@ -5,6 +5,7 @@
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/read.hpp>
 #include <boost/asio/write.hpp>
+#include <string>
 #include <string_view>
 
 #include "verbs/loopback_support.hpp"
@@ -19,7 +20,7 @@ namespace net = boost::asio;
 /// Sends a Request from an address of this host, and waits for what the program says.
 class Stranger {
  public:
-  Stranger(net::io_context& io, const char* from, const Endpoint& to) : socket_(io) {
+  Stranger(net::io_context& io, const std::string& from, const Endpoint& to) : socket_(io) {
     socket_.open(tcp::v4());
     socket_.bind({net::ip::make_address(from), 0});
     socket_.connect(to);
@@ -40,15 +41,17 @@ class Stranger {
 
 class ListenerBacklog : public testing::Test {
  protected:
-  ListenerBacklog() { server.emplace(must(side_.device.listen(kAnyPort, options()))); }
+  explicit ListenerBacklog(int most = 2) {
+    server.emplace(must(side_.device.listen(kAnyPort, options(most))));
+  }
 
-  ListenOptions options() {
+  ListenOptions options(int most) {
     ListenOptions made;
-    made.backlog = 2;
+    made.backlog = most;
     made.on_waiting = [this] { ++waiting; };
     return made;
   }
-  Stranger& stranger(const char* from) {
+  Stranger& stranger(const std::string& from) {
     strangers_.push_back(std::make_unique<Stranger>(io_, from, server->endpoint()));
     return *strangers_.back();
   }
@@ -93,6 +96,28 @@ TEST_F(ListenerBacklog, LeavesRoomToWhoeverHasTakenNone) {
   EXPECT_TRUE(eventually([&] { return second.is_rejected(); }));
   EXPECT_EQ(next_from(), "127.0.0.2");
   EXPECT_EQ(next_from(), "127.0.0.3");
+}
+
+class LongListenerBacklog : public ListenerBacklog {
+ protected:
+  static constexpr int kMost = 40;
+  LongListenerBacklog() : ListenerBacklog(kMost) {}
+};
+
+// Two of forty are no large share, though nobody else has more than one.
+TEST_F(LongListenerBacklog, RejectsTheLatestWhereNobodyHasALargeShare) {
+  Stranger& first = stranger("127.0.1.1");
+  Stranger& second = stranger("127.0.1.1");
+  ASSERT_TRUE(become_waiting(2));
+  for (int i = 2; i < kMost; ++i) {
+    stranger("127.0.2." + std::to_string(i));
+    ASSERT_TRUE(become_waiting(i + 1));
+  }
+  Stranger& latest = stranger("127.0.3.1");
+  EXPECT_TRUE(eventually([&] { return latest.is_rejected(); }));
+  EXPECT_FALSE(first.is_rejected() || second.is_rejected());
+  EXPECT_EQ(next_from(), "127.0.1.1");
+  EXPECT_EQ(next_from(), "127.0.1.1");
 }
 
 TEST_F(ListenerBacklog, HandsOutNobodyWhoHasGone) {

@@ -26,7 +26,7 @@ void make_tail_room(std::span<const std::shared_ptr<SoftQp>> among, const TailLe
   // A little more than is needed, so that not each octet that comes asks anew.
   const std::ptrdiff_t goal = tails.limits().enough - tails.limits().enough / 4;
   for (std::ptrdiff_t held = tails.octets(); held > goal;) {
-    const auto next = shares.oldest_of_largest();
+    const auto next = shares.makes_room();
     if (!next) return;
     const Half& half = halves[*next];
     const bool late = now - half.what.since >= tails.limits().patience;

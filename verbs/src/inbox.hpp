@@ -12,8 +12,9 @@
 
 namespace iwarp::verbs {
 
-/// Requests that wait for Listener::next(): up to a bound, beyond which the latest of the address
-/// with the most of them is rejected. One whose peer has gone is dropped.
+/// Requests that wait for Listener::next(): up to a bound, beyond which the latest is rejected,
+/// of the network with a large share of them if there is one (FairShare). One whose peer has gone
+/// is dropped.
 class Listener::Inbox {
  public:
   using Request = std::unique_ptr<provider::IncomingConnection>;
@@ -31,7 +32,7 @@ class Listener::Inbox {
       const auto peer = request->info().remote.address();
       waiting_.emplace(number, std::move(request));
       shares_.add(number, peer);
-      if (waiting_.size() > most_) take(*shares_.youngest_of_largest(), gone);
+      if (waiting_.size() > most_) take(*shares_.turned_away(), gone);
       waits = waiting_.contains(number);
     }
     if (waits) changed_.notify_one();

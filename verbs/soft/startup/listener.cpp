@@ -103,7 +103,7 @@ void ListenerCore::begin(std::unique_ptr<tcp_offload::Connection> connection) {
 // be no memory for a line.
 void ListenerCore::rest_after(std::error_code error) {
   try {
-    if (ran_out(error)) gives_up(shares_.oldest_of_largest());
+    if (ran_out(error)) gives_up(shares_.makes_room());
     if (acceptor_ == nullptr) return;
     pause_->async_wait(kErrorPause, [this](std::error_code cancelled) {
       if (!cancelled) try_again();
@@ -122,7 +122,7 @@ void ListenerCore::make_room_for(const boost::asio::ip::address& peer) {
   const std::size_t of_one = std::clamp<std::size_t>(options_.max_half_open_per_address, 1, most);
   while (shares_.of_peer(peer) >= of_one && gives_up(shares_.oldest_of(peer))) {
   }
-  while (shares_.size() >= most && gives_up(shares_.oldest_of_largest())) {
+  while (shares_.size() >= most && gives_up(shares_.makes_room())) {
   }
 }
 

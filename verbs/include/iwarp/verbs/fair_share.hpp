@@ -30,8 +30,9 @@ inline boost::asio::ip::address counted_network(const boost::asio::ip::address& 
 
 /// The holders of something that is scarce, by the network of the peer for which each holds it.
 /// Where there is no room for another one, a holder of the network with the largest share makes
-/// room: what strangers take costs the network that takes most of it, and not the others (RFC 5042
-/// §6.4). Not thread-safe.
+/// room, if that share is a large one: what strangers take costs the network that takes most of it,
+/// and not the others (RFC 5042 §6.4). Where nobody has a large share age decides: a network with
+/// two holders is not to suffer for a thousand networks with one each. Not thread-safe.
 template <typename Holder>
 class FairShare {
   struct Held {
@@ -46,6 +47,7 @@ class FairShare {
   };
   struct ByHolder {};
   struct ByAge {};
+  struct ByAgeInNetwork {};
   struct ByNetwork {};
   struct ByAmount {};
 
@@ -58,6 +60,7 @@ class FairShare {
     const auto share = shares.insert({network, 0}).first;
     held_.insert({holder, network, next_++, amount});
     shares.modify(share, [amount](Share& one) { one.amount += amount; });
+    total_ += amount;
   }
 
   /// Nothing, if it is not there.
@@ -67,6 +70,7 @@ class FairShare {
     if (at == all.end()) return;
     auto& shares = shares_.template get<ByNetwork>();
     const auto share = shares.find(at->network);
+    total_ -= at->amount;
     if (share->amount == at->amount) {
       shares.erase(share);
     } else {
@@ -85,26 +89,41 @@ class FairShare {
   }
   /// The one of the peer's network that has been there longest.
   [[nodiscard]] std::optional<Holder> oldest_of(const boost::asio::ip::address& peer) const {
-    const auto& by_age = held_.template get<ByAge>();
+    const auto& by_age = held_.template get<ByAgeInNetwork>();
     const auto at = by_age.lower_bound(counted_network(peer));
     const bool found = at != by_age.end() && at->network == counted_network(peer);
     return found ? std::optional(at->holder) : std::nullopt;
   }
-  /// The holder that makes room: of the network with the largest share the one that has been there
-  /// longest.
-  [[nodiscard]] std::optional<Holder> oldest_of_largest() const {
-    if (held_.empty()) return std::nullopt;
-    return held_.template get<ByAge>().lower_bound(largest())->holder;
+  /// Whether the peer's network has a large share.
+  [[nodiscard]] bool is_large(const boost::asio::ip::address& peer) const {
+    return of_peer(peer) > most_of_a_small_share();
   }
-  /// The same where it is the latest that is turned away: of that network the youngest.
-  [[nodiscard]] std::optional<Holder> youngest_of_largest() const {
+  /// The holder that makes room: the one that has been there longest of the network with the
+  /// largest share, or of all if that is not a large one.
+  [[nodiscard]] std::optional<Holder> makes_room() const {
     if (held_.empty()) return std::nullopt;
-    return std::prev(held_.template get<ByAge>().upper_bound(largest()))->holder;
+    const auto hog = largest();
+    if (!hog) return held_.template get<ByAge>().begin()->holder;
+    return held_.template get<ByAgeInNetwork>().lower_bound(*hog)->holder;
+  }
+  /// The same where it is the latest that is turned away: the youngest of these.
+  [[nodiscard]] std::optional<Holder> turned_away() const {
+    if (held_.empty()) return std::nullopt;
+    const auto hog = largest();
+    if (!hog) return std::prev(held_.template get<ByAge>().end())->holder;
+    return std::prev(held_.template get<ByAgeInNetwork>().upper_bound(*hog))->holder;
   }
 
  private:
-  [[nodiscard]] const boost::asio::ip::address& largest() const {
-    return std::prev(shares_.template get<ByAmount>().end())->network;
+  /// One holder is no large share, however few there are.
+  [[nodiscard]] std::size_t most_of_a_small_share() const {
+    constexpr std::size_t kLargePart = 16;
+    return std::max<std::size_t>(total_ / kLargePart, 1);
+  }
+  /// The network with the largest share, if that is a large one. Precondition: there are holders.
+  [[nodiscard]] std::optional<boost::asio::ip::address> largest() const {
+    const Share& share = *std::prev(shares_.template get<ByAmount>().end());
+    return share.amount > most_of_a_small_share() ? std::optional(share.network) : std::nullopt;
   }
 
   boost::multi_index_container<
@@ -115,6 +134,9 @@ class FairShare {
               boost::multi_index::member<Held, Holder, &Held::holder>>,
           boost::multi_index::ordered_unique<
               boost::multi_index::tag<ByAge>,
+              boost::multi_index::member<Held, std::uint64_t, &Held::order>>,
+          boost::multi_index::ordered_unique<
+              boost::multi_index::tag<ByAgeInNetwork>,
               boost::multi_index::composite_key<
                   Held, boost::multi_index::member<Held, boost::asio::ip::address, &Held::network>,
                   boost::multi_index::member<Held, std::uint64_t, &Held::order>>>>>
@@ -129,6 +151,7 @@ class FairShare {
                      boost::multi_index::member<Share, std::size_t, &Share::amount>>>>
       shares_;
   std::uint64_t next_ = 0;
+  std::size_t total_ = 0;
 };
 
 }  // namespace iwarp::verbs

@@ -228,7 +228,7 @@ class IWARP_API Listener {
 struct ListenOptions {
   /// Requests that wait for Listener::next(), or for an async_request of an Asio acceptor. The
   /// latest of those whose address has the most is rejected beyond that. At least 1.
-  int backlog = 128;
+  int backlog = 1024;
   /// Whether the IPv6 wildcard address leaves IPv4 to others; none: as the system has it.
   std::optional<bool> v6_only{};
   /// As ConnectOptions::traffic_class, of the connections that are accepted.
