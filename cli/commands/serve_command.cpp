@@ -1,3 +1,7 @@
+#include <spdlog/spdlog.h>
+#include <sys/resource.h>
+
+#include <algorithm>
 #include <csignal>
 #include <cstdlib>
 #include <filesystem>
@@ -19,7 +23,7 @@ struct ServeFlags {
   std::string directory;
   std::string listen = "127.0.0.1:7471";
   StartUpFlags start_up;
-  std::size_t max_clients = 64;
+  std::size_t max_clients = file_service::kMaxClients;
   double idle_timeout = 60;
   double timeout = 30;
 };
@@ -46,6 +50,22 @@ void announce(const Context& context, const std::string& directory, const std::s
   }
 }
 
+// Shells grant 1,024, which serve a third as many clients.
+void take_descriptors_for(std::size_t clients) {
+  constexpr ::rlim_t kOfClient = 4;  // its socket, two to wait with, its file
+  constexpr ::rlim_t kOthers = 100;
+  ::rlimit limit{};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+  const ::rlim_t wanted = clients * kOfClient + kOthers;
+  if (limit.rlim_max < wanted) {
+    spdlog::warn("{} clients may need {} descriptors, and the limit is {} (ulimit -n)", clients,
+                 wanted, limit.rlim_max);
+  }
+  if (limit.rlim_cur >= wanted) return;
+  limit.rlim_cur = std::min(limit.rlim_max, wanted);
+  ::setrlimit(RLIMIT_NOFILE, &limit);
+}
+
 // Where the stack records connections (--capture).
 std::string captures() {
   const char* const directory = std::getenv("IWARP_CAPTURE");
@@ -59,6 +79,7 @@ void run_serve(const ServeFlags& flags, const Context& context) {
   std::signal(SIGPIPE, SIG_IGN);
   std::signal(SIGXFSZ, SIG_IGN);
   const InterruptGuard guard;
+  take_descriptors_for(flags.max_clients);
   file_service::Store store = file_service::Store::open(flags.directory);
   const verbs::Endpoint at = resolve(address).front();
   // What reads files to find an address is over; the device starts threads, which get the limits of
@@ -86,7 +107,7 @@ void add_serve_command(CLI::App& app, Context& context) {
                    "Clients at once. Beyond that one that asks nothing makes room, or others are "
                    "refused")
       ->capture_default_str()
-      ->check(CLI::Range(1, 1024));
+      ->check(CLI::Range(1, 4096));
   command
       ->add_option("--idle,--idle-timeout", flags->idle_timeout,
                    "Drop a client that asks nothing for so many seconds")

@@ -1,19 +1,26 @@
 #include "file_service/server.hpp"
 
+#include <malloc.h>
 #include <spdlog/spdlog.h>
 
 #include "address.hpp"
 #include "context.hpp"
-#include "file_service/slots.hpp"
+#include "file_service/stranger_log.hpp"
 #include "interrupt.hpp"
 
 namespace iwarp::cli::file_service {
 namespace {
 
-void reject(verbs::ConnectionRequest& request, Status status) {
-  spdlog::info("{}: rejected: {}", to_string(request.info().remote), describe(status));
+using tcp_offload::LogLevel;
+
+void reject(verbs::ConnectionRequest& request, Status status, std::string_view reason) {
+  log_of_strangers(Told::kRefusal, LogLevel::kInfo,
+                   fmt::format("{}: rejected: {}", to_string(request.info().remote), reason));
   // If it fails the peer has gone already.
   (void)request.reject(Welcome{.status = status}.encode());
+}
+void reject(verbs::ConnectionRequest& request, Status status) {
+  reject(request, status, describe(status));
 }
 
 verbs::ConnectOptions with_welcome(verbs::ConnectOptions options) {
@@ -28,7 +35,8 @@ Server::Server(verbs::Device device, Store store, const verbs::Endpoint& at, Ser
     : device_(std::move(device)),
       store_(std::move(store)),
       options_(std::move(options)),
-      listener_(require(device_.listen(at), "cannot listen on " + to_string(at))) {
+      listener_(require(device_.listen(at), "cannot listen on " + to_string(at))),
+      slots_(options_.max_clients) {
   options_.start_up = with_welcome(std::move(options_.start_up));
 }
 
@@ -38,65 +46,103 @@ Server::~Server() {
     reject(*request, Status::kEnded);
   }
   listener_.reset();
-  for (Client& client : clients_) client.session->stop();
+  for (auto& [number, client] : clients_) client.session->stop();
 }
 
 void Server::run() {
   while (!InterruptGuard::interrupted()) {
     auto request = listener_->next(kInterruptSlice);
     forget_finished();
-    if (request) admit(*std::move(request));
+    give_memory_back();
+    find_buffers();
+    if (request) consider(*std::move(request));
   }
 }
 
-void Server::admit(verbs::ConnectionRequest request) {
+void Server::consider(verbs::ConnectionRequest request) {
   const auto hello = Hello::parse(request.private_data());
   if (!hello) return reject(request, Status::kBadRequest);
   if (hello->version != kVersion) return reject(request, Status::kBadVersion);
-  if (!has_room_for(request.info().remote.address())) return reject(request, Status::kBusy);
-  start(std::move(request));
-}
-
-bool Server::has_room_for(const boost::asio::ip::address& newcomer) {
-  const auto given_up = [](const Client& client) { return client.given_up; };
-  const auto leaving = static_cast<std::size_t>(std::ranges::count_if(clients_, given_up));
-  if (clients_.size() - leaving < options_.max_clients) return true;
-  if (leaving >= kMostLeaving) return false;
-  std::vector<Client*> serving;
-  std::vector<Slot> slots;
-  for (Client& client : clients_) {
-    if (client.given_up) continue;
-    serving.push_back(&client);
-    slots.push_back({client.peer, client.session->spare_since()});
-  }
-  const auto chosen = makes_room(slots, newcomer);
-  if (!chosen) return false;
-  Client& client = *serving[*chosen];
-  spdlog::info("{}: makes room for another client", client.peer.to_string());
-  client.given_up = true;
-  client.session->give_up();
-  return true;
-}
-
-void Server::start(verbs::ConnectionRequest request) {
-  clients_.emplace_back();
-  Client& client = clients_.back();
-  client.peer = request.info().remote.address();
+  const auto peer = request.info().remote.address();
   try {
-    client.session = std::make_unique<Session>(device_, store_, budget_, options_.timeouts);
-    client.thread = std::jthread([this, &client, taken = std::move(request)]() mutable {
-      client.session->run(std::move(taken), options_.start_up);
-      client.done = true;
-    });
+    if (bad_ends_.holds_back(peer, BadEnds::Clock::now())) {
+      return reject(
+          request, Status::kBusy,
+          "many clients go without having got anything, as the latest of its network did");
+    }
+    const auto number = admit(peer);
+    if (!number) return reject(request, Status::kBusy);
+    start(std::move(request), *number);
   } catch (const std::exception& error) {
     // No room for another connection or thread. The unanswered request is rejected.
-    spdlog::error("cannot serve another client: {}", cli::describe(error));
-    clients_.pop_back();
+    log_of_strangers(Told::kNoMeans, LogLevel::kWarn,
+                     fmt::format("cannot serve another client: {}", cli::describe(error)));
   }
+}
+
+std::optional<Slots::Number> Server::admit(const boost::asio::ip::address& peer) {
+  if (clients_.size() >= options_.max_clients + kMostLeaving) return std::nullopt;
+  const Slots::Admission admission = slots_.admit(peer);
+  if (admission.makes_room) give_up(*admission.makes_room);
+  return admission.client;
+}
+
+void Server::start(verbs::ConnectionRequest request, Slots::Number number) {
+  const auto note_use = [this, number](SlotUse use) { slots_.note(number, use); };
+  try {
+    Client& client = clients_[number];
+    client.peer = request.info().remote;
+    client.session =
+        std::make_unique<Session>(device_, store_, budget_, options_.timeouts, note_use);
+    client.thread = std::jthread([this, &client, number, taken = std::move(request)]() mutable {
+      client.session->run(std::move(taken), options_.start_up);
+      slots_.leave(number);
+      client.done = true;
+    });
+  } catch (...) {
+    clients_.erase(number);
+    slots_.leave(number);
+    throw;
+  }
+}
+
+void Server::give_up(Slots::Number number) {
+  Client& client = clients_.at(number);
+  log_of_strangers(Told::kRoomMade, LogLevel::kInfo,
+                   fmt::format("{}: makes room for another client", to_string(client.peer)));
+  client.session->give_up();
+}
+
+void Server::find_buffers() {
+  if (!budget_.overdrawn()) return;
+  if (const auto client = slots_.gives_buffers_back()) give_up(*client);
 }
 
 void Server::forget_finished() {
-  clients_.remove_if([](const Client& client) { return client.done.load(); });
+  most_clients_ = std::max(most_clients_, clients_.size());
+  std::erase_if(clients_, [this](const auto& entry) {
+    if (!entry.second.done.load()) return false;
+    note_end(entry.second);
+    return true;
+  });
+}
+
+void Server::note_end(const Client& client) {
+  const auto peer = client.peer.address();
+  const auto now = BadEnds::Clock::now();
+  try {
+    if (client.session->has_served()) return bad_ends_.note_good(peer, now);
+    bad_ends_.note_bad(peer, now);
+  } catch (const std::bad_alloc&) {
+    // Nothing is known of it then.
+  }
+}
+
+void Server::give_memory_back() {
+  constexpr std::size_t kCrowd = 32;
+  if (most_clients_ < kCrowd || clients_.size() > most_clients_ / 2) return;
+  ::malloc_trim(0);
+  most_clients_ = clients_.size();
 }
 
 }  // namespace iwarp::cli::file_service

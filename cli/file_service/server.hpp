@@ -1,24 +1,26 @@
 #pragma once
 
 #include <atomic>
-#include <list>
+#include <cstddef>
+#include <map>
 #include <memory>
 #include <optional>
 #include <thread>
 
+#include "file_service/bad_ends.hpp"
 #include "file_service/session.hpp"
+#include "file_service/slots.hpp"
 
 namespace iwarp::cli::file_service {
 
 struct ServerOptions {
   verbs::ConnectOptions start_up;  ///< CRC and markers; private data is the service's own.
-  std::size_t max_clients = 64;
+  std::size_t max_clients = kMaxClients;
   SessionTimeouts timeouts;
 };
 
 /// Offers a directory: a thread and a connection for each client, up to a limit. Beyond that a
-/// client that makes no use of its slot makes room (makes_room()), or the one that comes is
-/// refused.
+/// client that makes no use of its slot makes room (Slots), or the one that comes is refused.
 class Server {
  public:
   /// Listens. Throws a CommandError.
@@ -33,24 +35,34 @@ class Server {
 
  private:
   struct Client {
-    boost::asio::ip::address peer;
+    verbs::Endpoint peer;
     std::unique_ptr<Session> session;
-    bool given_up = false;  ///< Its slot is another's, but its thread is still there.
     std::atomic<bool> done{false};
     std::jthread thread;
   };
 
-  void admit(verbs::ConnectionRequest request);
-  [[nodiscard]] bool has_room_for(const boost::asio::ip::address& newcomer);
-  void start(verbs::ConnectionRequest request);
+  void consider(verbs::ConnectionRequest request);
+  /// A slot for the client, or none.
+  [[nodiscard]] std::optional<Slots::Number> admit(const boost::asio::ip::address& peer);
+  void start(verbs::ConnectionRequest request, Slots::Number number);
+  /// Its slot is another's from now on, but its thread is there for a while yet.
+  void give_up(Slots::Number number);
+  /// Transfers that rest make room where there are too few buffers.
+  void find_buffers();
   void forget_finished();
+  void note_end(const Client& client);
+  /// The allocator keeps what it is given back, which is much after a crowd.
+  void give_memory_back();
 
   verbs::Device device_;
   Store store_;
   ServerOptions options_;
   BufferBudget budget_{kTotalBuffers};
   std::optional<verbs::Listener> listener_;
-  std::list<Client> clients_;
+  Slots slots_;
+  BadEnds bad_ends_;
+  std::map<Slots::Number, Client> clients_;  ///< Also those that have lost their slots.
+  std::size_t most_clients_ = 0;             ///< Since memory was given back.
 };
 
 }  // namespace iwarp::cli::file_service

@@ -4,11 +4,14 @@
 
 #include "address.hpp"
 #include "context.hpp"
+#include "file_service/stranger_log.hpp"
 #include "format.hpp"
 #include "interrupt.hpp"
 
 namespace iwarp::cli::file_service {
 namespace {
+
+using tcp_offload::LogLevel;
 
 std::string summary(std::uint64_t octets, std::chrono::steady_clock::time_point since) {
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - since;
@@ -26,11 +29,12 @@ std::string in_quotes(std::string_view name) { return "'" + printable(std::strin
 }  // namespace
 
 Session::Session(verbs::Device& device, const Store& store, BufferBudget& budget,
-                 const SessionTimeouts& timeouts)
+                 const SessionTimeouts& timeouts, UseHandler on_use)
     : store_(store),
       budget_(budget),
       timeouts_(timeouts),
-      link_(device, kServerLink, timeouts.stall) {}
+      link_(device, kServerLink, timeouts.stall),
+      on_use_(std::move(on_use)) {}
 
 void Session::run(verbs::ConnectionRequest request, const verbs::ConnectOptions& options) {
   peer_ = to_string(request.info().remote);
@@ -45,7 +49,8 @@ void Session::run(verbs::ConnectionRequest request, const verbs::ConnectOptions&
     log_loss(lost.what());
     link_.abort();
   } catch (const std::exception& error) {
-    spdlog::warn("{}: dropped: {}", peer_, cli::describe(error));
+    log_of_strangers(Told::kDropped, LogLevel::kWarn,
+                     fmt::format("{}: dropped: {}", peer_, cli::describe(error)));
     link_.abort();
   }
 }
@@ -56,20 +61,16 @@ void Session::stop() {
   if (!accepted_) link_.abort();
 }
 
-std::optional<std::chrono::steady_clock::time_point> Session::spare_since() const {
-  const Clock::rep since = spare_since_;
-  return since == 0 ? std::nullopt : std::optional(Clock::time_point(Clock::duration(since)));
-}
-
-void Session::note_use(Clock::time_point now) {
+SlotUse Session::use(Clock::time_point now) {
   const std::uint64_t octets = link_.octets_moved();
   if (std::exchange(octets_seen_, octets) != octets) moved_ = now;
-  const bool works = !quiet() || under_way();
-  if (works && now - moved_ < timeouts_.stall_while_full) {
-    spare_since_ = 0;
-  } else if (spare_since_ == 0) {
-    spare_since_ = (works ? moved_ : now).time_since_epoch().count();
-  }
+  if (!asked_) return SlotUse::kNothingAsked;
+  if (quiet() && !under_way()) return SlotUse::kIdle;
+  return now - moved_ < timeouts_.stall_while_full ? SlotUse::kInUse : SlotUse::kTransferRests;
+}
+
+void Session::tell_use(SlotUse use) {
+  if (std::exchange(told_use_, use) != use) on_use_(use);
 }
 
 void Session::serve() {
@@ -77,9 +78,8 @@ void Session::serve() {
     ending_ = stopping_;
     if (ending_ && finished()) return;
     take_requests();
-    note_use(Clock::now());
-    if (const auto event = link_.wait(kInterruptSlice)) {
-      spare_since_ = 0;  // from before it is answered
+    tell_use(use(Clock::now()));
+    if (const auto event = link_.wait(slice())) {
       moved_ = Clock::now();
       handle(*event);
       silence_.end();
@@ -88,6 +88,11 @@ void Session::serve() {
     const auto [limit, reason] = patience();
     if (silence_.lasts(limit, Clock::now(), link_.octets_moved())) throw LinkLost(reason);
   }
+}
+
+std::chrono::milliseconds Session::slice() const {
+  if (told_use_ == SlotUse::kInUse || Clock::now() - moved_ < kRestful) return kInterruptSlice;
+  return std::min(kIdleSlice, patience().limit);
 }
 
 void Session::see_off() {
@@ -111,6 +116,7 @@ void Session::handle(const Link::Event& event) {
       if (!request) throw ProtocolViolation(describe(request.error()));
       waiting_.push_back({event.slot, *request});
       asked_ = true;
+      tell_use(SlotUse::kInUse);  // before it is answered
       return;
     }
     case Link::Event::Kind::kRead: return put_->on_read();
@@ -183,12 +189,17 @@ void Session::refuse(const Job& job) {
   refused_ = true;
 }
 
+void Session::fail_to_open(const Job& job, const std::error_code& error) {
+  answer_failure(link_, job, error);
+  served_ = true;
+}
+
 void Session::open_put(const Job& job, const RequestView& request) {
   if (put_ || get_) throw ProtocolViolation("an operation inside another");
   const PutOperation::Target target{std::string(request.name()), request.position(),
                                     request.hash()};
   FileResult<PendingFile> file = store_.create_file(target.name, target.size);
-  if (!file) return answer_failure(link_, job, file.error());
+  if (!file) return fail_to_open(job, file.error());
   put_ = std::make_unique<PutOperation>(link_, budget_, *std::move(file), target);
   operation_started_ = Clock::now();
   answer(link_, job, {});
@@ -196,11 +207,13 @@ void Session::open_put(const Job& job, const RequestView& request) {
 
 void Session::commit(const Job& job, const RequestView& request) {
   const bool done = put_->commit(job, request);
+  served_ = true;
   const std::string name = in_quotes(put_->target().name);
   if (done) {
     spdlog::info("{}: put {}, {}", peer_, name, summary(put_->target().size, operation_started_));
   } else {
-    spdlog::warn("{}: put {} failed", peer_, name);
+    log_of_strangers(Told::kFailedPut, LogLevel::kWarn,
+                     fmt::format("{}: put {} failed", peer_, name));
   }
   put_.reset();
 }
@@ -208,7 +221,7 @@ void Session::commit(const Job& job, const RequestView& request) {
 void Session::open_get(const Job& job, const RequestView& request) {
   if (put_ || get_) throw ProtocolViolation("an operation inside another");
   FileResult<Store::ReadableFile> file = store_.open_file(request.name());
-  if (!file) return answer_failure(link_, job, file.error());
+  if (!file) return fail_to_open(job, file.error());
   list_.reset();
   get_ = std::make_unique<GetOperation>(link_, budget_, *std::move(file),
                                         std::string(request.name()), request.hash());
@@ -218,11 +231,13 @@ void Session::open_get(const Job& job, const RequestView& request) {
 
 void Session::finish(const Job& job) {
   const bool done = get_->finish(job);
+  served_ = true;
   const std::string name = in_quotes(get_->name());
   if (done) {
     spdlog::info("{}: get {}, {}", peer_, name, summary(get_->size(), operation_started_));
   } else {
-    spdlog::warn("{}: get {} failed", peer_, name);
+    log_of_strangers(Told::kFailedGet, LogLevel::kWarn,
+                     fmt::format("{}: get {} failed", peer_, name));
   }
   get_.reset();
 }
@@ -231,9 +246,10 @@ void Session::list(const Job& job, const RequestView& request) {
   if (put_ || get_) throw ProtocolViolation("an operation inside another");
   list_.reset();
   auto started = start_listing(link_, store_, request.name());
-  if (!started) return answer_failure(link_, job, started.error());
+  if (!started) return fail_to_open(job, started.error());
   list_ = *std::move(started);
   list_->take_page(job);
+  served_ = true;  // how many more pages there are it says itself
 }
 
 Session::Patience Session::patience() const {
@@ -244,9 +260,13 @@ Session::Patience Session::patience() const {
 
 void Session::log_loss(const char* reason) const {
   if (put_) {
-    spdlog::warn("{}: put {} interrupted: {}", peer_, in_quotes(put_->target().name), reason);
+    log_of_strangers(
+        Told::kFailedPut, LogLevel::kWarn,
+        fmt::format("{}: put {} interrupted: {}", peer_, in_quotes(put_->target().name), reason));
   } else if (get_) {
-    spdlog::warn("{}: get {} interrupted: {}", peer_, in_quotes(get_->name()), reason);
+    log_of_strangers(
+        Told::kFailedGet, LogLevel::kWarn,
+        fmt::format("{}: get {} interrupted: {}", peer_, in_quotes(get_->name()), reason));
   } else {
     spdlog::debug("{}: gone: {}", peer_, reason);
   }

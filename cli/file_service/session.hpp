@@ -3,8 +3,8 @@
 #include <atomic>
 #include <chrono>
 #include <deque>
+#include <functional>
 #include <memory>
-#include <optional>
 #include <string>
 
 #include "file_service/get_operation.hpp"
@@ -13,6 +13,7 @@
 #include "file_service/list_operation.hpp"
 #include "file_service/put_operation.hpp"
 #include "file_service/silence.hpp"
+#include "file_service/slots.hpp"
 #include "file_service/store.hpp"
 
 namespace iwarp::cli::file_service {
@@ -22,7 +23,7 @@ struct SessionTimeouts {
   std::chrono::milliseconds first_request = kFirstRequestTimeout;  ///< Until one has come.
   std::chrono::milliseconds idle = kIdleTimeout;                   ///< Nothing is under way.
   std::chrono::milliseconds stall = kStallTimeout;                 ///< Something is.
-  /// The same, if another client needs the slot.
+  /// The same, if another client needs the slot or the buffers.
   std::chrono::milliseconds stall_while_full = kStallWhileFull;
 };
 
@@ -32,9 +33,12 @@ struct SessionTimeouts {
 /// move more is answered with kEnded.
 class Session {
  public:
+  /// Gets what the client does with its slot, when that changes, on the thread of run().
+  using UseHandler = std::function<void(SlotUse)>;
+
   /// Throws a CommandError if the device has no room for another connection.
   Session(verbs::Device& device, const Store& store, BufferBudget& budget,
-          const SessionTimeouts& timeouts);
+          const SessionTimeouts& timeouts, UseHandler on_use);
 
   /// Accepts the client and serves it until it leaves, errs or falls silent. Does not throw.
   void run(verbs::ConnectionRequest request, const verbs::ConnectOptions& options);
@@ -43,9 +47,9 @@ class Session {
   void stop();
   /// Resets the connection, since its slot goes to another client. Thread-safe.
   void give_up() { link_.abort(); }
-  /// Since when there is nothing to do for the client, or nothing of its transfer moves; none while
-  /// it makes use of its slot. Thread-safe.
-  [[nodiscard]] std::optional<std::chrono::steady_clock::time_point> spare_since() const;
+  /// Whether an operation came to its end, be it a failure that was answered. Once run() has
+  /// returned.
+  [[nodiscard]] bool has_served() const { return served_; }
 
  private:
   using Clock = std::chrono::steady_clock;
@@ -68,6 +72,7 @@ class Session {
   void take(const Job& job, const RequestView& request);
   /// The last answer of an ending session.
   void refuse(const Job& job);
+  void fail_to_open(const Job& job, const std::error_code& error);
   void open_put(const Job& job, const RequestView& request);
   void commit(const Job& job, const RequestView& request);
   void open_get(const Job& job, const RequestView& request);
@@ -75,12 +80,14 @@ class Session {
   void list(const Job& job, const RequestView& request);
   /// Whether every answer has been sent and no RDMA Read is under way.
   [[nodiscard]] bool quiet() const;
-  /// Notes whether the client makes use of its slot.
-  void note_use(Clock::time_point now);
+  [[nodiscard]] SlotUse use(Clock::time_point now);
+  void tell_use(SlotUse use);
   struct Patience {
     std::chrono::milliseconds limit;
     const char* reason;  ///< Of the end, when it is over.
   };
+  /// For how long it waits before it looks at what else there is to do.
+  [[nodiscard]] std::chrono::milliseconds slice() const;
   /// What is granted to the client now.
   [[nodiscard]] Patience patience() const;
   void log_loss(const char* reason) const;
@@ -93,9 +100,11 @@ class Session {
   std::deque<Waiting> waiting_;
   Silence silence_;
   std::uint64_t octets_seen_ = 0;
-  Clock::time_point moved_;  ///< The last time that something was seen to.
-  std::atomic<Clock::rep> spare_since_{Clock::now().time_since_epoch().count()};  ///< 0: in use.
-  bool asked_ = false;  ///< The client has sent a request.
+  Clock::time_point moved_ = Clock::now();  ///< The last time that something was seen to.
+  UseHandler on_use_;
+  SlotUse told_use_ = SlotUse::kNothingAsked;
+  bool asked_ = false;   ///< The client has sent a request.
+  bool served_ = false;  ///< An operation of its has come to its end.
   std::unique_ptr<PutOperation> put_;
   std::unique_ptr<GetOperation> get_;
   std::unique_ptr<ListOperation> list_;

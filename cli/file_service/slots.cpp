@@ -1,25 +1,71 @@
 #include "file_service/slots.hpp"
 
-#include <algorithm>
-#include <iwarp/verbs/fair_share.hpp>
-#include <vector>
-
 namespace iwarp::cli::file_service {
 
-std::optional<std::size_t> makes_room(std::span<const Slot> slots,
-                                      const boost::asio::ip::address& newcomer) {
-  verbs::FairShare<std::size_t> all, spare;
-  std::vector<std::size_t> by_age;
-  for (std::size_t i = 0; i < slots.size(); ++i) {
-    all.add(i, slots[i].peer);
-    if (slots[i].spare_since) by_age.push_back(i);
+Slots::Admission Slots::admit(const boost::asio::ip::address& peer) {
+  const std::scoped_lock lock(mutex_);
+  Admission admission;
+  if (slots_.size() >= most_) {
+    admission.makes_room = spare(peer);
+    if (!admission.makes_room) return admission;
+    remove(*admission.makes_room);
   }
-  std::ranges::sort(by_age, {}, [slots](std::size_t i) { return *slots[i].spare_since; });
-  for (const std::size_t i : by_age) spare.add(i, slots[i].peer);
-  const auto chosen = spare.makes_room();
-  if (!chosen) return std::nullopt;
-  const bool takes_fewer = all.of_peer(slots[*chosen].peer) < all.of_peer(newcomer);
-  return takes_fewer ? std::nullopt : chosen;
+  admission.client = next_++;
+  add(*admission.client, peer);
+  return admission;
+}
+
+void Slots::add(Number client, const boost::asio::ip::address& peer) {
+  try {
+    slots_.emplace(client, Slot{peer, SlotUse::kNothingAsked});
+    all_.add(client, peer);
+    with(SlotUse::kNothingAsked).add(client, peer);
+  } catch (...) {
+    remove(client);
+    throw;
+  }
+}
+
+void Slots::note(Number client, SlotUse use) {
+  const std::scoped_lock lock(mutex_);
+  const auto at = slots_.find(client);
+  if (at == slots_.end() || at->second.use == use) return;
+  with(at->second.use).remove(client);
+  at->second.use = use;
+  with(use).add(client, at->second.peer);
+}
+
+void Slots::leave(Number client) {
+  const std::scoped_lock lock(mutex_);
+  remove(client);
+}
+
+std::optional<Slots::Number> Slots::gives_buffers_back() {
+  const std::scoped_lock lock(mutex_);
+  const auto chosen = with(SlotUse::kTransferRests).makes_room();
+  if (chosen) remove(*chosen);
+  return chosen;
+}
+
+std::optional<Slots::Number> Slots::spare(const boost::asio::ip::address& newcomer) const {
+  for (const SlotUse use : {SlotUse::kNothingAsked, SlotUse::kIdle, SlotUse::kTransferRests}) {
+    const verbs::FairShare<Number>& spare = by_use_[static_cast<std::size_t>(use)];
+    const auto chosen = spare.makes_room();
+    const bool in_turn =
+        !all_.is_large(newcomer) ||
+        (chosen && all_.of_peer(slots_.at(*chosen).peer) >= all_.of_peer(newcomer));
+    if (chosen && in_turn) return chosen;
+    if (const auto own = spare.oldest_of(newcomer)) return own;
+  }
+  return std::nullopt;
+}
+
+void Slots::remove(Number client) {
+  const auto at = slots_.find(client);
+  if (at == slots_.end()) return;
+  with(at->second.use).remove(client);
+  all_.remove(client);
+  slots_.erase(at);
 }
 
 }  // namespace iwarp::cli::file_service

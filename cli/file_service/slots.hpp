@@ -1,25 +1,65 @@
 #pragma once
 
+#include <array>
 #include <boost/asio/ip/address.hpp>
-#include <chrono>
 #include <cstddef>
+#include <cstdint>
+#include <iwarp/verbs/fair_share.hpp>
+#include <mutex>
 #include <optional>
-#include <span>
+#include <unordered_map>
 
 namespace iwarp::cli::file_service {
 
-/// One client of a server that can have so many at once.
-struct Slot {
-  boost::asio::ip::address peer;
-  /// Since when the client makes no use of it; none while it does.
-  std::optional<std::chrono::steady_clock::time_point> spare_since;
+/// What a client does with its slot. In this order clients make room, the first one first: what is
+/// lost with them grows.
+enum class SlotUse : std::uint8_t {
+  kNothingAsked,   ///< It has not sent a request yet.
+  kIdle,           ///< It has what it asked for.
+  kTransferRests,  ///< Nothing of its transfer has moved for a while.
+  kInUse,
 };
 
-/// Which of the clients makes room for one that comes from `newcomer`: of those without a use for
-/// their slot the one that has had none for longest, of the network (verbs::counted_network) that
-/// has most of these. None if all are in use, or if that one's network has fewer slots than the
-/// newcomer's: a network that takes many drives out none that takes few.
-std::optional<std::size_t> makes_room(std::span<const Slot> slots,
-                                      const boost::asio::ip::address& newcomer);
+/// The clients that a server has at once, up to a limit. Beyond that one that makes no use of its
+/// slot makes room: of those that lose least the one that has been so for longest, fair by network
+/// (verbs::FairShare). A network with a large share drives out none with fewer slots, but one of
+/// its own. Thread-safe.
+class Slots {
+ public:
+  /// A client, from its admission on. Never given twice.
+  using Number = std::uint64_t;
+
+  explicit Slots(std::size_t most) : most_(most) {}
+
+  struct Admission {
+    std::optional<Number> client;      ///< None: it is refused.
+    std::optional<Number> makes_room;  ///< This one has lost its slot.
+  };
+  /// Whether there is a slot for a client from `peer`, which has asked nothing yet.
+  Admission admit(const boost::asio::ip::address& peer);
+  /// Nothing, if the client has no slot any more.
+  void note(Number client, SlotUse use);
+  void leave(Number client);
+  /// Which client gives its buffers, and so its slot, back where there are not enough: the transfer
+  /// that has rested for longest, fair by network. None if all move.
+  std::optional<Number> gives_buffers_back();
+
+ private:
+  struct Slot {
+    boost::asio::ip::address peer;
+    SlotUse use;
+  };
+  [[nodiscard]] std::optional<Number> spare(const boost::asio::ip::address& newcomer) const;
+  verbs::FairShare<Number>& with(SlotUse use) { return by_use_[static_cast<std::size_t>(use)]; }
+  void add(Number client, const boost::asio::ip::address& peer);
+  void remove(Number client);
+
+  const std::size_t most_;
+  std::mutex mutex_;
+  std::unordered_map<Number, Slot> slots_;
+  verbs::FairShare<Number> all_;
+  std::array<verbs::FairShare<Number>, 4> by_use_;
+  Number next_ = 0;
+};
 
 }  // namespace iwarp::cli::file_service

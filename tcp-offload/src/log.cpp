@@ -76,7 +76,12 @@ class Use {
 };
 
 spdlog::level::level_enum level_of(LogLevel level) {
-  return level == LogLevel::kWarn ? spdlog::level::warn : spdlog::level::debug;
+  switch (level) {
+    case LogLevel::kDebug: return spdlog::level::debug;
+    case LogLevel::kInfo: return spdlog::level::info;
+    case LogLevel::kWarn: break;
+  }
+  return spdlog::level::warn;
 }
 
 }  // namespace

@@ -158,6 +158,23 @@ TEST_F(HostileClient, ThatLeavesInTheMiddleLeavesNothing) {
   expect_service();
 }
 
+TEST_F(HostileClient, WhoComesAndGoesWithoutAnythingAgainAndAgainHasToWait) {
+  const auto is_turned_away = [this] {
+    try {
+      static_cast<void>(connect_client());
+      return false;
+    } catch (const CommandError& error) {
+      EXPECT_THAT(error.what(), testing::HasSubstr("as many clients"));
+      return true;
+    }
+  };
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+  int let_in = 0;
+  while (!is_turned_away() && std::chrono::steady_clock::now() < deadline) ++let_in;
+  EXPECT_GE(let_in, kBadEndsOfAnAttack);
+  EXPECT_TRUE(is_turned_away());
+}
+
 // A server of two clients, whose transfers may rest for so long while it is full.
 class FullServer : public FileServerTest {
  protected:

@@ -13,7 +13,7 @@ class logger;
 namespace iwarp::tcp_offload {
 
 /// How much a line matters.
-enum class LogLevel { kDebug, kWarn };
+enum class LogLevel { kDebug, kInfo, kWarn };
 
 /// Where the stack's lines go from now on; null: to standard error again, from level info on, which
 /// is the default. Any thread. The logger is kept until another one takes its place, to the end of

@@ -1,0 +1,57 @@
+#pragma once
+
+#include <boost/asio/ip/address.hpp>
+#include <boost/multi_index/member.hpp>
+#include <boost/multi_index/ordered_index.hpp>
+#include <boost/multi_index/sequenced_index.hpp>
+#include <boost/multi_index/tag.hpp>
+#include <boost/multi_index_container.hpp>
+#include <chrono>
+#include <cstddef>
+
+namespace iwarp::cli::file_service {
+
+/// The networks (verbs::counted_network) whose latest client has gone without having got anything.
+/// That is nothing unusual, unless there are very many of them: then the server is under attack,
+/// and each such network waits for a while before it gets another connection, with its thread and
+/// memory. Not so a network of which a client was served lately, as several share its address.
+/// Pure: the caller says when. Not thread-safe.
+class BadEnds {
+ public:
+  using Clock = std::chrono::steady_clock;
+
+  /// A client has gone that got nothing.
+  void note_bad(const boost::asio::ip::address& peer, Clock::time_point now);
+  /// One that got something.
+  void note_good(const boost::asio::ip::address& peer, Clock::time_point now);
+  /// Whether a newcomer has to wait, which counts as one more bad end: the attack goes on.
+  bool holds_back(const boost::asio::ip::address& peer, Clock::time_point now);
+
+ private:
+  struct Network {
+    boost::asio::ip::address network;
+    Clock::time_point held_until, trusted_until;
+  };
+
+  /// Changes what is known of the peer's network. The one noted longest ago is forgotten if there
+  /// are too many.
+  template <typename Change>
+  void note(const boost::asio::ip::address& peer, const Change& change);
+  void raise_alarm(Clock::time_point now);
+  void calm_down(Clock::time_point now);
+
+  double alarm_ = 0;  ///< Bad ends, of which so many a second are forgotten.
+  Clock::time_point alarm_at_;
+  struct ByAge {};
+  struct ByNetwork {};
+  boost::multi_index_container<Network,
+                               boost::multi_index::indexed_by<
+                                   boost::multi_index::sequenced<boost::multi_index::tag<ByAge>>,
+                                   boost::multi_index::ordered_unique<
+                                       boost::multi_index::tag<ByNetwork>,
+                                       boost::multi_index::member<Network, boost::asio::ip::address,
+                                                                  &Network::network>>>>
+      networks_;  ///< The one that was noted longest ago first.
+};
+
+}  // namespace iwarp::cli::file_service
