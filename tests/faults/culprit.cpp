@@ -5,6 +5,7 @@
 //   culprit touchy PORT     so does this one, and ends also when a client does not thank it
 //   culprit client PORT     waits for the answer, and thanks
 #include <fcntl.h>
+#include <poll.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -52,6 +53,9 @@ int serve(const sockaddr_in& at, bool touchy) {
   const auto* const where = reinterpret_cast<const sockaddr*>(&at);
   if (::bind(listener, where, sizeof at) != 0 || ::listen(listener, 8) != 0) return 1;
   for (;;) {
+    // Accepting begins when there is a client, not before something is to fail.
+    pollfd waits{listener, POLLIN, 0};
+    if (::poll(&waits, 1, -1) < 0) return std::perror("poll"), 1;
     const int peer = ::accept4(listener, nullptr, nullptr, SOCK_CLOEXEC);
     if (peer < 0) return std::perror("accept"), 1;
     if (::send(peer, "!", 1, MSG_NOSIGNAL) != 1) std::perror("send");
