@@ -50,7 +50,7 @@ void announce(const Context& context, const std::string& directory, const std::s
   }
 }
 
-// Shells grant 1,024, which serve a third as many clients.
+// Shells grant 1,024, which serve a quarter as many clients.
 void take_descriptors_for(std::size_t clients) {
   constexpr ::rlim_t kOfClient = 4;  // its socket, two to wait with, its file
   constexpr ::rlim_t kOthers = 100;

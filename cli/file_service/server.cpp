@@ -107,10 +107,14 @@ void Server::start(verbs::ConnectionRequest request, Slots::Number number) {
 }
 
 void Server::give_up(Slots::Number number) {
-  Client& client = clients_.at(number);
-  log_of_strangers(Told::kRoomMade, LogLevel::kInfo,
-                   fmt::format("{}: makes room for another client", to_string(client.peer)));
+  const Client& client = clients_.at(number);
   client.session->give_up();
+  try {
+    log_of_strangers(Told::kRoomMade, LogLevel::kInfo,
+                     fmt::format("{}: makes room for another client", to_string(client.peer)));
+  } catch (const std::bad_alloc&) {
+    // It goes untold: the slot of the newcomer is taken already, and is not to be lost.
+  }
 }
 
 void Server::find_buffers() {

@@ -69,7 +69,7 @@ TEST_F(BadEndsTest, AreNoAttackAnyMoreSoonAfterTheyBecomeFew) {
   EXPECT_FALSE(ends_.holds_back(one_, now_));
 }
 
-// Those who are held back come again and again.
+// Networks that are held back come again and again.
 TEST_F(BadEndsTest, AreCountedWhereTheyAreHeldBack) {
   attack(2 * kMany);
   ends_.note_bad(one_, now_);

@@ -88,6 +88,16 @@ class FileServerTest : public testing::Test {
     const HostPort address{server_.endpoint().address().to_string(), server_.endpoint().port()};
     return std::make_unique<Client>(device_, address, ClientOptions{});
   }
+  /// Whether another client finds room.
+  bool has_room() {
+    try {
+      static_cast<void>(connect_client());
+      return true;
+    } catch (const CommandError& error) {
+      EXPECT_THAT(error.what(), testing::HasSubstr("as many clients"));
+      return false;
+    }
+  }
 
   const ServerOptions options_;
   ScratchDirectory scratch_;
