@@ -166,6 +166,7 @@ class FailingAcceptor final : public tcp_offload::Acceptor {
 class FailingDevice final : public tcp_offload::Device {
  public:
   int timers_without_memory = 0;  ///< So many more cannot be made.
+  int posts_without_memory = 0;   ///< So many more are refused.
 
   FailingDevice(std::shared_ptr<tcp_offload::Device> real, int& failures)
       : real_(std::move(real)), failures_(failures) {}
@@ -190,7 +191,10 @@ class FailingDevice final : public tcp_offload::Device {
     return real_->make_timer();
   }
   [[nodiscard]] Clock::time_point now() const override { return real_->now(); }
-  void post(tcp_offload::Handler<> task) override { real_->post(std::move(task)); }
+  void post(tcp_offload::Handler<> task) override {
+    if (posts_without_memory != 0 && posts_without_memory-- != 0) throw std::bad_alloc();
+    real_->post(std::move(task));
+  }
 
  private:
   std::shared_ptr<tcp_offload::Device> real_;
@@ -213,6 +217,28 @@ TEST(Listening, RestsAfterAnErrorOfAccept) {
   ASSERT_TRUE(connecting.start(world, listener->endpoint()));
   ASSERT_TRUE(world.run_until([&] { return connecting.done(); }));
   EXPECT_EQ(calls, 1);
+}
+
+// A program may let a request go at any time, and a destructor cannot fail.
+TEST(Listening, RejectsLaterWhatIsLetGoWithoutMemory) {
+  SimWorld world;
+  int failures = 0;
+  const auto device = std::make_shared<FailingDevice>(world.server(), failures);
+  std::unique_ptr<provider::IncomingConnection> request;
+  const auto listener = start_listen(
+                            device, world.any_port(), {},
+                            [&](auto incoming) { request = std::move(incoming); }, fake_qps())
+                            .value();
+  RawPeer peer(world, listener->endpoint());
+  peer.write(request_of());
+  ASSERT_TRUE(world.run_until([&] { return request != nullptr; }));
+  device->posts_without_memory = 1;
+  request.reset();
+  EXPECT_EQ(device->posts_without_memory, 0);
+  world.net.advance(kDecisionTimeout / 2);
+  EXPECT_FALSE(peer.ended());
+  world.net.advance(kDecisionTimeout);
+  EXPECT_TRUE(peer.ended());
 }
 
 // What has no memory for its start-up is lost, and nothing else.

@@ -1,6 +1,7 @@
 #include "soft/startup/incoming.hpp"
 
 #include <atomic>
+#include <new>
 #include <utility>
 
 #include "soft/inherited.hpp"
@@ -24,7 +25,11 @@ class Incoming final : public SoftIncoming {
     if (origin_.inherited()) {
       tcp_offload::leave_to_parent(std::make_unique<decltype(session_)>(std::move(session_)));
     } else if (claim()) {
-      post_rejection({}, {});
+      try {
+        post_rejection({}, {});
+      } catch (const std::bad_alloc&) {
+        // The session goes on by itself, and rejects when the time for a decision is over.
+      }
     }
   }
 

@@ -71,6 +71,11 @@ void ResponderSession::wait_up_to(std::chrono::milliseconds timeout) {
   timer_->start(bounded(timeout), [this] { attempt([this] { on_timeout(); }); });
 }
 
+void ResponderSession::stay_up_to(std::chrono::milliseconds timeout) {
+  timer_->start(bounded(timeout),
+                [self = shared_from_this()] { self->attempt([&] { self->on_timeout(); }); });
+}
+
 // Reading goes on while the user decides: that is how the end of the connection is noticed, and
 // octets that the peer must not send before it has seen the Reply.
 void ResponderSession::read() {
@@ -95,7 +100,7 @@ void ResponderSession::take(ConstBytes octets, std::error_code error) {
 
 void ResponderSession::decide() {
   phase_ = Phase::kDeciding;
-  wait_up_to(kDecisionTimeout);
+  stay_up_to(kDecisionTimeout);
   read();
   sink_.on_request(*this);
 }
@@ -120,11 +125,9 @@ void ResponderSession::reject(std::vector<std::byte> private_data, KeepHandler k
   attempt([&] { answer_after_reading(kRejectTimeout); });
 }
 
-// From here on the timer owns this.
 void ResponderSession::answer_after_reading(std::chrono::milliseconds timeout) {
   phase_ = Phase::kAnswering;
-  timer_->start(bounded(timeout),
-                [self = shared_from_this()] { self->attempt([&] { self->on_timeout(); }); });
+  stay_up_to(timeout);
   connection_->cancel();
 }
 

@@ -44,9 +44,8 @@ class RequestSink {
 };
 
 /// The responder's side of one start-up: reads the Request, waits for the user's decision, sends
-/// the Reply. Belongs to the executor. Its owner (the listener, then the incoming connection)
-/// destroys it there, or leaves it to itself by an answer: then it lives until the Reply is done
-/// with.
+/// the Reply. Belongs to the executor, where its owner (the listener) may destroy it before the
+/// Request is there. From then on it lives until the Reply is done with, or the peer has gone.
 class ResponderSession : public std::enable_shared_from_this<ResponderSession> {
  public:
   /// `sink` lives until it was told. `liveness` goes with the connection into RDMA mode.
@@ -83,6 +82,8 @@ class ResponderSession : public std::enable_shared_from_this<ResponderSession> {
   void attempt(Step step);
   void give_up(const std::exception& thrown);
   void wait_up_to(std::chrono::milliseconds timeout);
+  /// The same; and meanwhile the timer owns this.
+  void stay_up_to(std::chrono::milliseconds timeout);
   void read();
   void take(ConstBytes octets, std::error_code error);
   void decide();
