@@ -14,8 +14,9 @@ namespace {
 using tcp_offload::LogLevel;
 
 void reject(verbs::ConnectionRequest& request, Status status, std::string_view reason) {
-  log_of_strangers(Told::kRefusal, LogLevel::kInfo,
-                   fmt::format("{}: rejected: {}", to_string(request.info().remote), reason));
+  log_of_strangers(Told::kRefusal, LogLevel::kInfo, [&] {
+    return fmt::format("{}: rejected: {}", to_string(request.info().remote), reason);
+  });
   // If it fails the peer has gone already.
   (void)request.reject(Welcome{.status = status}.encode());
 }
@@ -42,20 +43,40 @@ Server::Server(verbs::Device device, Store store, const verbs::Endpoint& at, Ser
 
 Server::~Server() {
   spdlog::info("ending with {} clients", clients_.size());
-  while (auto request = listener_->next(std::chrono::milliseconds(0))) {
-    reject(*request, Status::kEnded);
-  }
+  turn_away();
   listener_.reset();
   for (auto& [number, client] : clients_) client.session->stop();
 }
 
 void Server::run() {
   while (!InterruptGuard::interrupted()) {
-    auto request = listener_->next(kInterruptSlice);
-    forget_finished();
-    give_memory_back();
-    find_buffers();
-    if (request) consider(*std::move(request));
+    try {
+      take_turn();
+    } catch (const std::exception& error) {
+      // No memory, as it seems, and the next turn may find some.
+      log_of_strangers(Told::kNoMeans, LogLevel::kWarn, [&] {
+        return fmt::format("no client is let in for now: {}", cli::describe(error));
+      });
+      std::this_thread::sleep_for(kInterruptSlice);
+    }
+  }
+}
+
+void Server::take_turn() {
+  auto request = listener_->next(kInterruptSlice);
+  forget_finished();
+  give_memory_back();
+  find_buffers();
+  if (request) consider(*std::move(request));
+}
+
+void Server::turn_away() noexcept {
+  try {
+    while (auto request = listener_->next(std::chrono::milliseconds(0))) {
+      reject(*request, Status::kEnded);
+    }
+  } catch (const std::exception&) {
+    // Without memory for the reason: they learn of the end from their connections.
   }
 }
 
@@ -75,8 +96,9 @@ void Server::consider(verbs::ConnectionRequest request) {
     start(std::move(request), *number);
   } catch (const std::exception& error) {
     // No room for another connection or thread. The unanswered request is rejected.
-    log_of_strangers(Told::kNoMeans, LogLevel::kWarn,
-                     fmt::format("cannot serve another client: {}", cli::describe(error)));
+    log_of_strangers(Told::kNoMeans, LogLevel::kWarn, [&] {
+      return fmt::format("cannot serve another client: {}", cli::describe(error));
+    });
   }
 }
 
@@ -109,12 +131,9 @@ void Server::start(verbs::ConnectionRequest request, Slots::Number number) {
 void Server::give_up(Slots::Number number) {
   const Client& client = clients_.at(number);
   client.session->give_up();
-  try {
-    log_of_strangers(Told::kRoomMade, LogLevel::kInfo,
-                     fmt::format("{}: makes room for another client", to_string(client.peer)));
-  } catch (const std::bad_alloc&) {
-    // It goes untold: the slot of the newcomer is taken already, and is not to be lost.
-  }
+  log_of_strangers(Told::kRoomMade, LogLevel::kInfo, [&] {
+    return fmt::format("{}: makes room for another client", to_string(client.peer));
+  });
 }
 
 void Server::find_buffers() {

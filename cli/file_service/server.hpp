@@ -41,6 +41,10 @@ class Server {
     std::jthread thread;
   };
 
+  /// Waits for a request for a while (kInterruptSlice), and does what is due. May throw.
+  void take_turn();
+  /// The clients whose requests wait are told that the server ends.
+  void turn_away() noexcept;
   void consider(verbs::ConnectionRequest request);
   /// A slot for the client, or none.
   [[nodiscard]] std::optional<Slots::Number> admit(const boost::asio::ip::address& peer);

@@ -50,7 +50,7 @@ void Session::run(verbs::ConnectionRequest request, const verbs::ConnectOptions&
     link_.abort();
   } catch (const std::exception& error) {
     log_of_strangers(Told::kDropped, LogLevel::kWarn,
-                     fmt::format("{}: dropped: {}", peer_, cli::describe(error)));
+                     [&] { return fmt::format("{}: dropped: {}", peer_, cli::describe(error)); });
     link_.abort();
   }
 }
@@ -213,7 +213,7 @@ void Session::commit(const Job& job, const RequestView& request) {
     spdlog::info("{}: put {}, {}", peer_, name, summary(put_->target().size, operation_started_));
   } else {
     log_of_strangers(Told::kFailedPut, LogLevel::kWarn,
-                     fmt::format("{}: put {} failed", peer_, name));
+                     [&] { return fmt::format("{}: put {} failed", peer_, name); });
   }
   put_.reset();
 }
@@ -237,7 +237,7 @@ void Session::finish(const Job& job) {
     spdlog::info("{}: get {}, {}", peer_, name, summary(get_->size(), operation_started_));
   } else {
     log_of_strangers(Told::kFailedGet, LogLevel::kWarn,
-                     fmt::format("{}: get {} failed", peer_, name));
+                     [&] { return fmt::format("{}: get {} failed", peer_, name); });
   }
   get_.reset();
 }
@@ -260,13 +260,14 @@ Session::Patience Session::patience() const {
 
 void Session::log_loss(const char* reason) const {
   if (put_) {
-    log_of_strangers(
-        Told::kFailedPut, LogLevel::kWarn,
-        fmt::format("{}: put {} interrupted: {}", peer_, in_quotes(put_->target().name), reason));
+    log_of_strangers(Told::kFailedPut, LogLevel::kWarn, [&] {
+      return fmt::format("{}: put {} interrupted: {}", peer_, in_quotes(put_->target().name),
+                         reason);
+    });
   } else if (get_) {
-    log_of_strangers(
-        Told::kFailedGet, LogLevel::kWarn,
-        fmt::format("{}: get {} interrupted: {}", peer_, in_quotes(get_->name()), reason));
+    log_of_strangers(Told::kFailedGet, LogLevel::kWarn, [&] {
+      return fmt::format("{}: get {} interrupted: {}", peer_, in_quotes(get_->name()), reason);
+    });
   } else {
     spdlog::debug("{}: gone: {}", peer_, reason);
   }

@@ -4,7 +4,7 @@
 
 namespace iwarp::cli::file_service {
 
-void log_of_strangers(Told kind, tcp_offload::LogLevel level, std::string_view line) {
+void write_of_strangers(Told kind, tcp_offload::LogLevel level, std::string_view line) {
   static std::array<tcp_offload::LogLimit, static_cast<std::size_t>(Told::kFailedGet) + 1> limits;
   limits.at(static_cast<std::size_t>(kind)).log(level, line);
 }

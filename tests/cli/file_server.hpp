@@ -78,7 +78,11 @@ class FileServerTest : public testing::Test {
     scratch_.write("file", std::string(3U << 20, 'f'));
     thread_ = std::jthread([this] { server_.run(); });
   }
-  ~FileServerTest() override {
+  ~FileServerTest() override { stop(); }
+
+  /// As a signal does it. Once is enough.
+  void stop() {
+    if (!thread_.joinable()) return;
     std::raise(SIGTERM);
     thread_.join();
   }
