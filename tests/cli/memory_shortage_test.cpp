@@ -60,6 +60,7 @@ class StarvedServer : public FileServerTest {
 
   /// A stranger is to be turned away while the server finds no memory.
   void starve() {
+    refusals = 0;
     starved = thread_.native_handle();
     stranger_.emplace(server_.endpoint());
     const auto deadline = std::chrono::steady_clock::now() + 20s;
