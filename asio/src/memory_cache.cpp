@@ -3,6 +3,8 @@
 #include <array>
 #include <new>
 
+#include "iwarp/base/of_thread.hpp"
+
 namespace iwarp::asio::detail {
 namespace {
 
@@ -48,25 +50,16 @@ class block_cache {
   std::array<shelf_of_blocks, kClasses> shelves_{};
 };
 
-// Operations may end while the thread does: its cache may be gone by then.
-thread_local bool over = false;
-struct cache_owner {
-  block_cache cache;
-  ~cache_owner() { over = true; }
-};
-thread_local cache_owner of_thread;
-
 }  // namespace
 
-void* take_memory(std::size_t size) {
-  return over ? ::operator new(size) : of_thread.cache.take(size);
-}
+void* take_memory(std::size_t size) { return OfThread<block_cache>::get().take(size); }
 
+// Operations may end while the thread does: its cache may be gone by then.
 void give_memory_back(void* memory, std::size_t size) noexcept {
-  if (over) {
-    ::operator delete(memory);
+  if (block_cache* const cache = OfThread<block_cache>::existing()) {
+    cache->give_back(memory, size);
   } else {
-    of_thread.cache.give_back(memory, size);
+    ::operator delete(memory);
   }
 }
 

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "iwarp/base/gather_list.hpp"
+#include "iwarp/base/of_thread.hpp"
 #include "iwarp/mpa/framer.hpp"
 #include "iwarp/rdmap/transmitter.hpp"
 #include "iwarp/tcp_offload/memory_faults.hpp"
@@ -36,12 +37,8 @@ struct Scratch {
     pins.reserve(kMaxPieces);
   }
 
-  /// The calling thread's own. Functions that run at the end of the process find one, too, when the
-  /// thread's objects have gone: that one stays. Throws std::bad_alloc.
-  static Scratch& of_thread() {
-    if (current == nullptr) make_current();
-    return *current;
-  }
+  /// The calling thread's own. Throws as OfThread.
+  static Scratch& of_thread() { return OfThread<Scratch>::get(); }
 
   void clear() {
     gather.clear();
@@ -60,10 +57,6 @@ struct Scratch {
   std::vector<ddp::StagTable::Pin> pins;  // memory that the gather list refers to
   rdmap::Transmitter::Cursor before;      // where the stream stood before the batch
   mpa::Framer framer_before{mpa::Crc::kOn, mpa::Markers::kOff};
-
- private:
-  static void make_current();
-  static inline thread_local Scratch* current = nullptr;
 };
 
 }  // namespace iwarp::verbs::soft

@@ -11,7 +11,7 @@ namespace iwarp::rsocket {
 Waiter::Waiter() : event_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {}
 
 Waiter& Waiter::of_this_thread() {
-  thread_local Waiter waiter;
+  Waiter& waiter = OfThread<Waiter>::get();
   // After a fork the descriptor would be shared with the parent.
   if (waiter.origin_.inherited()) waiter = Waiter();
   return waiter;

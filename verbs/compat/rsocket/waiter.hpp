@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "descriptor.hpp"
+#include "iwarp/base/of_thread.hpp"
 #include "iwarp/tcp_offload/process.hpp"
 
 namespace iwarp::rsocket {
@@ -36,6 +37,7 @@ class Waiter {
   }
 
  private:
+  friend class OfThread<Waiter>;
   Waiter();
   Descriptor event_;
   tcp_offload::Origin origin_;
