@@ -137,6 +137,61 @@ TEST(Listening, ServesOneAtATimeEvenWithNoRoomGiven) {
   expect_service(world, listening);
 }
 
+// What a peer has sent by then is not looked at, and it takes no room from the others.
+TEST(Listening, ClosesTheConnectionsThatTheProgramDoesNotAdmit) {
+  SimWorld world;
+  int told = 0;
+  std::vector<Endpoint> asked;
+  provider::ListenOptions options;
+  options.max_half_open = 1;
+  options.on_no_request = [&](const Error&) { ++told; };
+  options.admits = [&](const Endpoint& peer) {
+    asked.push_back(peer);
+    return peer.address() != boost::asio::ip::make_address("10.0.0.3");
+  };
+  Listening listening(world, options);
+  RawPeer wanted(world, listening.endpoint);
+  world.net.advance(milliseconds(100));
+  RawPeer unwanted(world.net.device(3), listening.endpoint);
+  unwanted.write(request_of());
+  ASSERT_TRUE(world.run_until([&] { return unwanted.ended(); }));
+  EXPECT_EQ(asked.size(), 2U);
+  EXPECT_EQ(listening.calls, 0);
+  EXPECT_EQ(told, 0);
+  EXPECT_FALSE(wanted.ended());
+  wanted.write(request_of());
+  ASSERT_TRUE(world.run_until([&] { return listening.calls == 1; }));
+}
+
+TEST(Listening, DoesNotAdmitWhereTheProgramThrows) {
+  SimWorld world;
+  bool throws = true;
+  provider::ListenOptions options;
+  options.admits = [&](const Endpoint&) -> bool {
+    if (throws) throw std::bad_alloc();
+    return true;
+  };
+  Listening listening(world, options);
+  RawPeer unlucky(world, listening.endpoint);
+  ASSERT_TRUE(world.run_until([&] { return unlucky.ended(); }));
+  throws = false;
+  expect_service(world, listening);
+}
+
+TEST(Listening, MayBeEndedByTheQuestionWhetherItAdmitsAPeer) {
+  SimWorld world;
+  std::unique_ptr<Listening> listening;
+  provider::ListenOptions options;
+  options.admits = [&](const Endpoint&) {
+    listening.reset();
+    return true;
+  };
+  listening = std::make_unique<Listening>(world, options);
+  RawPeer peer(world, listening->endpoint);
+  ASSERT_TRUE(world.run_until([&] { return peer.ended(); }));
+  EXPECT_EQ(listening, nullptr);
+}
+
 // ---- Errors of the device.
 
 /// Fails as often as it is told, then works.
@@ -165,8 +220,9 @@ class FailingAcceptor final : public tcp_offload::Acceptor {
 /// A device whose acceptors fail at first, and that may have no memory for a timer.
 class FailingDevice final : public tcp_offload::Device {
  public:
-  int timers_without_memory = 0;  ///< So many more cannot be made.
-  int posts_without_memory = 0;   ///< So many more are refused.
+  int timers_without_memory = 0;   ///< So many more cannot be made.
+  int posts_without_memory = 0;    ///< So many more are refused.
+  int waits_before_shortage = -1;  ///< So many more begin; if negative, all.
 
   FailingDevice(std::shared_ptr<tcp_offload::Device> real, int& failures)
       : real_(std::move(real)), failures_(failures) {}
@@ -188,7 +244,7 @@ class FailingDevice final : public tcp_offload::Device {
   }
   std::unique_ptr<tcp_offload::Timer> make_timer() override {
     if (timers_without_memory != 0 && timers_without_memory-- != 0) throw std::bad_alloc();
-    return real_->make_timer();
+    return std::make_unique<Timer>(*this, real_->make_timer());
   }
   [[nodiscard]] Clock::time_point now() const override { return real_->now(); }
   void post(tcp_offload::Handler<> task) override {
@@ -197,6 +253,22 @@ class FailingDevice final : public tcp_offload::Device {
   }
 
  private:
+  class Timer final : public tcp_offload::Timer {
+   public:
+    Timer(FailingDevice& device, std::unique_ptr<tcp_offload::Timer> real)
+        : device_(device), real_(std::move(real)) {}
+    void async_wait(std::chrono::nanoseconds delay, tcp_offload::TimerHandler handler) override {
+      if (device_.waits_before_shortage == 0) throw std::bad_alloc();
+      if (device_.waits_before_shortage > 0) --device_.waits_before_shortage;
+      real_->async_wait(delay, std::move(handler));
+    }
+    void cancel() override { real_->cancel(); }
+
+   private:
+    FailingDevice& device_;
+    std::unique_ptr<tcp_offload::Timer> real_;
+  };
+
   std::shared_ptr<tcp_offload::Device> real_;
   int& failures_;
 };
@@ -260,6 +332,29 @@ TEST(Listening, GoesOnWhenThereWasNoMemoryForAConnection) {
   ASSERT_TRUE(connecting.start(world, listener->endpoint()));
   ASSERT_TRUE(world.run_until([&] { return connecting.done(); }));
   EXPECT_EQ(calls, 1);
+}
+
+// The peer is let go at once, rather than held without a time-out.
+TEST(Listening, WaitsForNoRequestWithoutATimer) {
+  for (const int waits : {1, 2, 3, 5}) {
+    SimWorld world;
+    int failures = 0;
+    const auto device = std::make_shared<FailingDevice>(world.server(), failures);
+    std::vector<Error> told;
+    provider::ListenOptions options;
+    options.on_no_request = [&](const Error& error) { told.push_back(error); };
+    const auto listener = start_listen(
+                              device, world.any_port(), options, [](const auto&) {}, fake_qps())
+                              .value();
+    world.net.advance(milliseconds(10));
+    device->waits_before_shortage = waits;
+    RawPeer silent(world, listener->endpoint());
+    ASSERT_TRUE(world.run_until([&] { return silent.connected() && silent.ended(); })) << waits;
+    ASSERT_EQ(told.size(), 1U);
+    EXPECT_EQ(told.front().code, std::errc::timed_out);
+    EXPECT_EQ(device->waits_before_shortage, 0);
+    device->waits_before_shortage = -1;
+  }
 }
 
 }  // namespace

@@ -230,10 +230,10 @@ void announce(Id& listener, std::unique_ptr<verbs::provider::IncomingConnection>
   event->put_parameters(info);
   event->shown.id = &id->shown;
   event->shown.listen_id = &listener.shown;
-  if (!listener.backlog->take()) return;
-  event->backlog = listener.backlog;
-  static_cast<void>(id.release());  // the event's taker has it
+  event->place = BacklogPlace(listener.backlog);
+  if (!event->place) return;
   listener.report(std::move(event));
+  static_cast<void>(id.release());  // the event's taker has it
 }
 
 }  // namespace iwarp::compat

@@ -69,7 +69,7 @@ int CmEventQueue::take(std::unique_ptr<CmEvent>& event) {
   return queue_.take(event, [](const auto& next) {
     Given::get().add(&next->shown);
     next->counted_by->give();
-    if (next->backlog) std::exchange(next->backlog, nullptr)->give_back();
+    next->place.give_back();
   });
 }
 

@@ -33,12 +33,39 @@ class Backlog {
   std::atomic<int> left_;
 };
 
+/// A request's place in the backlog, until its event is taken or destroyed.
+class BacklogPlace {
+ public:
+  BacklogPlace() = default;
+  /// Takes one, if there is room.
+  explicit BacklogPlace(std::shared_ptr<Backlog> backlog) {
+    if (backlog->take()) backlog_ = std::move(backlog);
+  }
+  BacklogPlace(BacklogPlace&&) noexcept = default;
+  BacklogPlace& operator=(BacklogPlace&& other) noexcept {
+    if (this != &other) {
+      give_back();
+      backlog_ = std::move(other.backlog_);
+    }
+    return *this;
+  }
+  ~BacklogPlace() { give_back(); }
+
+  explicit operator bool() const { return backlog_ != nullptr; }
+  void give_back() {
+    if (const auto backlog = std::exchange(backlog_, nullptr)) backlog->give_back();
+  }
+
+ private:
+  std::shared_ptr<Backlog> backlog_;
+};
+
 /// An event, from its happening to its acknowledgement.
 struct CmEvent {
   rdma_cm_event shown{};
   std::vector<std::byte> private_data;
   GivenEvents* counted_by = nullptr;  ///< Of the id that is not destroyed before all are back.
-  std::shared_ptr<Backlog> backlog;   ///< Where a request has its place until it is taken.
+  BacklogPlace place;                 ///< Of a request.
 
   explicit CmEvent(rdma_cm_event_type type, int status = 0) {
     shown.event = type;

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "iwarp/tcp_offload/log.hpp"
+#include "iwarp/verbs/connection.hpp"
 #include "soft/stream_closer.hpp"
 
 namespace iwarp::verbs::soft {

@@ -84,6 +84,7 @@ void ListenerCore::on_accept(std::error_code error,
 }
 
 void ListenerCore::begin(std::unique_ptr<tcp_offload::Connection> connection) {
+  if (!admits(connection->remote())) return;
   const auto peer = connection->remote().address();
   make_room_for(peer);
   if (acceptor_ == nullptr) return;
@@ -97,6 +98,13 @@ void ListenerCore::begin(std::unique_ptr<tcp_offload::Connection> connection) {
     forget(*session);
     throw;
   }
+}
+
+bool ListenerCore::admits(const Endpoint& peer) {
+  if (!options_.admits) return true;
+  bool admitted = false;
+  call_program([&] { gate_.pass([&] { admitted = options_.admits(peer); }); });
+  return admitted && acceptor_ != nullptr;
 }
 
 // What has run out may be what the half-open ones hold. The log is told once, and last: there may

@@ -54,6 +54,7 @@ class ListenerCore final : public RequestSink,
   void wait_for_another();
   void on_accept(std::error_code error, std::unique_ptr<tcp_offload::Connection> connection);
   void begin(std::unique_ptr<tcp_offload::Connection> connection);
+  [[nodiscard]] bool admits(const Endpoint& peer);
   void rest_after(std::error_code error);
   void make_room_for(const boost::asio::ip::address& peer);
   bool gives_up(std::optional<ResponderSession*> session);

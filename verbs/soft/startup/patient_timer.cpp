@@ -1,5 +1,6 @@
 #include "soft/startup/patient_timer.hpp"
 
+#include <new>
 #include <utility>
 
 namespace iwarp::verbs::soft {
@@ -12,31 +13,44 @@ PatientTimer::PatientTimer(tcp_offload::Device& device)
 
 void PatientTimer::start(nanoseconds timeout, Handler<> handler) {
   deadline_.emplace(device_.now(), timeout);
-  wait(deadline_->next_look(), std::move(handler));
+  wait(deadline_->next_look(), std::make_shared<Handler<>>(std::move(handler)));
 }
 
-// The wait owns the handler: what that has captured goes with the executor, if that ends first.
-void PatientTimer::wait(nanoseconds step, Handler<> handler) {
-  timer_->async_wait(step, [this, handler = std::move(handler)](std::error_code error) mutable {
-    if (!error) look(std::move(handler));
+// The waits own the handler: what that has captured goes with the executor, if that ends first.
+void PatientTimer::wait(nanoseconds step, SharedHandler handler) {
+  timer_->async_wait(step, [this, handler = std::move(handler)](std::error_code error) {
+    if (!error) look(handler);
   });
 }
 
-void PatientTimer::look(Handler<> handler) {
+void PatientTimer::look(const SharedHandler& handler) {
   switch (deadline_->look(device_.now())) {
-    case Deadline::Verdict::kWait: return wait(deadline_->next_look(), std::move(handler));
-    case Deadline::Verdict::kReadFirst: return let_the_executor_read(std::move(handler));
-    case Deadline::Verdict::kPassed: handler();
+    case Deadline::Verdict::kWait: return go_on(deadline_->next_look(), handler);
+    case Deadline::Verdict::kReadFirst: return let_the_executor_read(handler);
+    case Deadline::Verdict::kPassed: (*handler)();
   }
+}
+
+// Without memory for another wait the time is over: a peer must not be waited for without one.
+void PatientTimer::go_on(nanoseconds step, const SharedHandler& handler) {
+  try {
+    return wait(step, handler);
+  } catch (const std::bad_alloc&) {
+  }
+  (*handler)();
 }
 
 // Between two waits of no time there is a whole turn of the executor: it asks for sockets that are
 // ready, and calls their handlers. What these go on to read at once is there before the second.
-void PatientTimer::let_the_executor_read(Handler<> handler) {
+void PatientTimer::let_the_executor_read(const SharedHandler& handler) {
   const auto no_time = nanoseconds(0);
-  timer_->async_wait(no_time, [=, this, handler = std::move(handler)](auto error) mutable {
-    if (!error) wait(no_time, std::move(handler));
-  });
+  try {
+    return timer_->async_wait(no_time, [=, this](std::error_code error) {
+      if (!error) go_on(no_time, handler);
+    });
+  } catch (const std::bad_alloc&) {
+  }
+  (*handler)();
 }
 
 }  // namespace iwarp::verbs::soft

@@ -16,14 +16,17 @@ class PatientTimer {
  public:
   explicit PatientTimer(tcp_offload::Device& device);
 
-  /// Calls `handler` once `timeout` has passed in silence. Replaces a wait that is pending. The
-  /// handler may destroy this.
+  /// Calls `handler` once `timeout` has passed in silence, or when there is no memory to wait on.
+  /// Replaces a wait that is pending. The handler may destroy this. Throws std::bad_alloc.
   void start(std::chrono::nanoseconds timeout, tcp_offload::Handler<> handler);
 
  private:
-  void wait(std::chrono::nanoseconds step, tcp_offload::Handler<> handler);
-  void look(tcp_offload::Handler<> handler);
-  void let_the_executor_read(tcp_offload::Handler<> handler);
+  using SharedHandler = std::shared_ptr<tcp_offload::Handler<>>;
+
+  void wait(std::chrono::nanoseconds step, SharedHandler handler);
+  void look(const SharedHandler& handler);
+  void go_on(std::chrono::nanoseconds step, const SharedHandler& handler);
+  void let_the_executor_read(const SharedHandler& handler);
 
   tcp_offload::Device& device_;
   std::optional<Deadline> deadline_;

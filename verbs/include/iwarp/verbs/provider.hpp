@@ -240,6 +240,11 @@ struct ListenOptions {
   /// the one that has been silent longest, of its own address or of the one that has the most.
   std::size_t max_half_open = 1024;
   std::size_t max_half_open_per_address = 512;  ///< Of these, from one address.
+  /// Whether the program wants a connection from there; empty: from everywhere. Asked before
+  /// anything is read of it. One that is not wanted, or for which this throws, is closed without a
+  /// Reply, and on_no_request is not told. Called as a ConnectionHandler is; it may destroy the
+  /// listener.
+  std::function<bool(const Endpoint& peer)> admits{};
   /// As QpOptions::liveness, of the connections that are accepted; none: their queue pair's.
   std::optional<Liveness> liveness{};
   /// Told why a connection was closed that brought no valid request (RFC 5044 §7.1.1); may be
