@@ -8,14 +8,16 @@
 #include <boost/multi_index_container.hpp>
 #include <chrono>
 #include <cstddef>
+#include <memory_resource>
+#include <mutex>
 
 namespace iwarp::cli::file_service {
 
 /// The networks (verbs::counted_network) whose latest client has gone without having got anything.
 /// That is nothing unusual, unless there are very many of them: then the server is under attack,
 /// and each such network waits for a while before it gets another connection, with its thread and
-/// memory. Not so a network of which a client was served lately, as several share its address.
-/// Pure: the caller says when. Not thread-safe.
+/// memory; twice as long after each further end of that kind. Not so a network of which a client
+/// was served lately, as several share its address. The caller says when. Thread-safe.
 class BadEnds {
  public:
   using Clock = std::chrono::steady_clock;
@@ -24,34 +26,50 @@ class BadEnds {
   void note_bad(const boost::asio::ip::address& peer, Clock::time_point now);
   /// One that got something.
   void note_good(const boost::asio::ip::address& peer, Clock::time_point now);
-  /// Whether a newcomer has to wait, which counts as one more bad end: the attack goes on.
+  /// Whether a client of the network was served lately.
+  bool knows(const boost::asio::ip::address& peer, Clock::time_point now);
+  /// Whether a newcomer has to wait, which it is told now. It counts as one more bad end: the
+  /// attack goes on.
   bool holds_back(const boost::asio::ip::address& peer, Clock::time_point now);
+  /// Whether one has to wait whose network has been told already.
+  bool shuts_out(const boost::asio::ip::address& peer, Clock::time_point now);
 
  private:
   struct Network {
     boost::asio::ip::address network;
-    Clock::time_point held_until, trusted_until;
+    Clock::time_point held_until{}, trusted_until{};
+    Clock::duration wait{};  ///< The latest one.
+    bool attacks = false;    ///< Its latest end was one of an attack.
+    bool told = false;       ///< Of this wait.
   };
+  struct ByAge {};
+  struct ByNetwork {};
+  using Networks = boost::multi_index_container<
+      Network,
+      boost::multi_index::indexed_by<
+          boost::multi_index::sequenced<boost::multi_index::tag<ByAge>>,
+          boost::multi_index::ordered_unique<
+              boost::multi_index::tag<ByNetwork>,
+              boost::multi_index::member<Network, boost::asio::ip::address, &Network::network>>>,
+      std::pmr::polymorphic_allocator<Network>>;
 
   /// Changes what is known of the peer's network. The one noted longest ago is forgotten if there
   /// are too many.
   template <typename Change>
   void note(const boost::asio::ip::address& peer, const Change& change);
+  /// The peer's network, if it has to wait.
+  [[nodiscard]] Networks::index<ByNetwork>::type::iterator held(
+      const boost::asio::ip::address& peer, Clock::time_point now);
+  [[nodiscard]] bool under_attack() const;
   void raise_alarm(Clock::time_point now);
   void calm_down(Clock::time_point now);
 
+  std::mutex mutex_;
   double alarm_ = 0;  ///< Bad ends, of which so many a second are forgotten.
   Clock::time_point alarm_at_;
-  struct ByAge {};
-  struct ByNetwork {};
-  boost::multi_index_container<Network,
-                               boost::multi_index::indexed_by<
-                                   boost::multi_index::sequenced<boost::multi_index::tag<ByAge>>,
-                                   boost::multi_index::ordered_unique<
-                                       boost::multi_index::tag<ByNetwork>,
-                                       boost::multi_index::member<Network, boost::asio::ip::address,
-                                                                  &Network::network>>>>
-      networks_;  ///< The one that was noted longest ago first.
+  /// What is known outlives the clients: between their memory it would keep the pages of theirs.
+  std::pmr::unsynchronized_pool_resource memory_;
+  Networks networks_{&memory_};  ///< The one that was noted longest ago first.
 };
 
 }  // namespace iwarp::cli::file_service

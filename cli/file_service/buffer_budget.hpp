@@ -1,55 +1,69 @@
 #pragma once
 
-#include <algorithm>
+#include <chrono>
 #include <cstddef>
+#include <deque>
+#include <functional>
 #include <mutex>
 
 namespace iwarp::cli::file_service {
 
-/// How many chunk buffers all connections of a server have together. A few clients get whole
-/// windows, many get fewer buffers each, and each gets one at least, if need be beyond the total.
-/// Thread-safe.
+/// Whether a client of the same network was served lately.
+enum class Standing : unsigned char { kStranger, kKnown };
+
+/// How many chunk buffers all connections of a server have together. A few transfers get whole
+/// windows, many get fewer buffers each, and each gets one at least: those of known networks at
+/// once, if need be beyond the total; those of strangers stand in line for it. Thread-safe.
 class BufferBudget {
  public:
+  using Clock = std::chrono::steady_clock;
+
   explicit BufferBudget(std::size_t total) : total_(total) {}
 
-  /// Buffers lent to one transfer; they come back when it is destroyed.
+  /// Buffers lent to one transfer; they come back when it is destroyed. Belongs to one thread.
   class Lease {
    public:
-    Lease(BufferBudget& budget, std::size_t count) : budget_(budget), count_(count) {}
-    ~Lease() { budget_.give_back(count_); }
+    /// Is told that the first one has come for which the transfer stood in line. On any thread; it
+    /// neither throws nor calls the budget.
+    using LentHandler = std::function<void()>;
+    /// Gets the first one, or a place in the line. Throws std::bad_alloc.
+    Lease(BufferBudget& budget, Standing standing, LentHandler on_lent);
+    ~Lease();
     Lease(const Lease&) = delete;
     Lease& operator=(const Lease&) = delete;
-    [[nodiscard]] std::size_t count() const { return count_; }
+
+    /// 0 while it stands in line.
+    [[nodiscard]] std::size_t count() const;
+    /// One more, unless strangers wait or that is more than a quarter of what the others leave.
+    void grow();
 
    private:
+    friend class BufferBudget;
     BufferBudget& budget_;
-    std::size_t count_;
+    std::size_t count_ = 0;
+    Clock::time_point since_ = Clock::now();
+    LentHandler on_lent_;
   };
 
-  /// At most `wanted` buffers, at most a quarter of what is free, at least one.
-  Lease lend(std::size_t wanted) {
-    const std::scoped_lock lock(mutex_);
-    const std::size_t free = total_ - std::min(lent_, total_);
-    const std::size_t count = std::clamp<std::size_t>(free / 4, 1, wanted);
-    lent_ += count;
-    return {*this, count};
-  }
-  /// Whether more are lent than there should be.
-  [[nodiscard]] bool overdrawn() const {
-    const std::scoped_lock lock(mutex_);
-    return lent_ > total_;
-  }
+  struct Lack {
+    bool overdrawn;       ///< More are lent than there should be.
+    std::size_t in_line;  ///< So many wait for one.
+  };
+  [[nodiscard]] Lack lack() const;
+  /// Those that take no end of their time must not stop the line: now and then the first of it gets
+  /// a buffer beyond the total.
+  void lend_beyond(Clock::time_point now);
 
  private:
-  void give_back(std::size_t count) {
-    const std::scoped_lock lock(mutex_);
-    lent_ -= count;
-  }
+  void lend_first(Lease& lease);
+  void lend_to_first_in_line() noexcept;
+  void serve_line() noexcept;
 
   const std::size_t total_;
-  mutable std::mutex mutex_;
+  mutable std::mutex mutex_;  ///< Guards the leases' members, too.
   std::size_t lent_ = 0;
+  std::deque<Lease*> line_;
+  Clock::time_point lent_beyond_{};  ///< The last time.
 };
 
 }  // namespace iwarp::cli::file_service

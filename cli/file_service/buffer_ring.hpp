@@ -21,8 +21,6 @@ class BufferRing {
   [[nodiscard]] std::uint64_t must_be_done() const {
     return taken_ < count_ ? 0 : taken_ - count_ + 1;
   }
-  /// All of them, to be registered.
-  [[nodiscard]] MutableBytes memory() const { return memory_.bytes(); }
 
  private:
   PageBuffer memory_;

@@ -1,19 +1,13 @@
 #include "file_service/get_operation.hpp"
 
-#include "context.hpp"
-#include "file_service/limits.hpp"
-
 namespace iwarp::cli::file_service {
 
-GetOperation::GetOperation(Link& link, BufferBudget& budget, Store::ReadableFile file,
-                           std::string name, HashKind hash)
+GetOperation::GetOperation(Link& link, BufferBudget& budget, Standing standing,
+                           Store::ReadableFile file, std::string name, HashKind hash)
     : link_(link),
       file_(std::move(file)),
       name_(std::move(name)),
-      lease_(budget.lend(buffers_for(file_.facts.size))),
-      ring_(lease_.count(), kMaxChunk),
-      region_(require(link.domain().register_memory(ring_.memory(), verbs::Access::kLocalWrite),
-                      "cannot register buffers")),
+      buffers_(link, budget, standing, file_.facts.size),
       hasher_(hash) {}
 
 void GetOperation::take_chunk(const Job& job, std::uint64_t position) {
@@ -23,16 +17,16 @@ void GetOperation::take_chunk(const Job& job, std::uint64_t position) {
   if (position != sent_ || length > size() - position) {
     throw ProtocolViolation("a request for octets that do not continue the file");
   }
-  hasher_.wait_for(ring_.must_be_done());
-  const MutableBytes bytes = ring_.take().first(length);
-  const FileResult<std::size_t> got = read_at(file_.file, bytes, position);
+  hasher_.wait_for(buffers_.must_be_done());
+  const TransferBuffers::Taken chunk = buffers_.take(length);
+  const FileResult<std::size_t> got = read_at(file_.file, chunk.bytes, position);
   failed_ = !got || *got < length;
   if (!got) return answer_failure(link_, job, got.error());
   if (failed_) return answer_failure(link_, job, Status::kChanged);  // it has become shorter
-  hasher_.submit(bytes);
+  hasher_.submit(chunk.bytes);
   sent_ += length;
   answer(link_, job, {.length = static_cast<std::uint32_t>(length)}, AnswerTag::kDataBuffer,
-         verbs::Sge{bytes.data(), static_cast<std::uint32_t>(length), region_.lkey()});
+         chunk.sge());
 }
 
 bool GetOperation::finish(const Job& job) {

@@ -59,6 +59,7 @@ struct Link::Life {
   std::condition_variable changed;
   std::optional<ConnectionEvent> outcome;
   std::optional<ConnectionEvent> end;
+  bool woken = false;
 
   void report(const ConnectionEvent& event) {
     {
@@ -183,6 +184,20 @@ std::string Link::why_lost(verbs::Status status) const {
   }
   if (end) return reason_of(*end);
   return fmt::format("the connection was lost ({})", verbs::to_string(status));
+}
+
+void Link::sleep(milliseconds timeout) {
+  std::unique_lock lock(life_->mutex);
+  life_->changed.wait_for(lock, timeout, [this] { return life_->woken || life_->end; });
+  life_->woken = false;
+}
+
+void Link::wake() noexcept {
+  {
+    const std::scoped_lock lock(life_->mutex);
+    life_->woken = true;
+  }
+  life_->changed.notify_all();
 }
 
 bool Link::over(milliseconds timeout) { return life_->wait_for(&Life::end, timeout).has_value(); }

@@ -100,6 +100,11 @@ class Link {
   void read(const verbs::Sge& into, const verbs::RemoteBuffer& from);
 
   [[nodiscard]] verbs::ProtectionDomain& domain() { return domain_; }
+  /// Returns after `timeout`, or when the connection is over or wake() is called; the call counts
+  /// that came before this.
+  void sleep(std::chrono::milliseconds timeout);
+  /// Any thread. Does not throw.
+  void wake() noexcept;
   /// Lets what was sent arrive, then closes.
   void close() { qp_.disconnect(); }
   /// Whether the connection is over; waits up to `timeout` for that.

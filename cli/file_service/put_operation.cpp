@@ -2,18 +2,15 @@
 
 #include <future>
 
-#include "context.hpp"
 #include "file_service/limits.hpp"
 
 namespace iwarp::cli::file_service {
 
-PutOperation::PutOperation(Link& link, BufferBudget& budget, PendingFile file, Target target)
+PutOperation::PutOperation(Link& link, BufferBudget& budget, Standing standing, PendingFile file,
+                           Target target)
     : link_(link),
       target_(std::move(target)),
-      lease_(budget.lend(buffers_for(target_.size))),
-      ring_(lease_.count(), kMaxChunk),
-      region_(require(link.domain().register_memory(ring_.memory(), verbs::Access::kLocalWrite),
-                      "cannot register buffers")),
+      buffers_(link, budget, standing, target_.size),
       file_(std::move(file)),
       hasher_(target_.hash) {}
 
@@ -24,10 +21,10 @@ void PutOperation::take_chunk(const Job& job, std::uint64_t position) {
   }
   announced_ += length;
   if (failed_) return answer_failure(link_, job, *failed_);
-  hasher_.wait_for(ring_.must_be_done());
-  const MutableBytes bytes = ring_.take().first(length);
-  reading_.push_back({job, position, bytes});
-  link_.read({bytes.data(), static_cast<std::uint32_t>(length), region_.lkey()}, *job.buffer);
+  hasher_.wait_for(buffers_.must_be_done());
+  const TransferBuffers::Taken chunk = buffers_.take(length);
+  reading_.push_back({job, position, chunk.bytes});
+  link_.read(chunk.sge(), *job.buffer);
 }
 
 void PutOperation::on_read() {
@@ -38,7 +35,7 @@ void PutOperation::on_read() {
     const FileResult<void> written = file_.append(chunk.bytes, chunk.position);
     if (!written) failed_ = written.error();
   }
-  ring_.release();
+  buffers_.release();
   if (failed_) return answer_failure(link_, chunk.job, *failed_);
   stored_ += chunk.bytes.size();
   answer(link_, chunk.job, {.length = static_cast<std::uint32_t>(chunk.bytes.size())});

@@ -4,11 +4,10 @@
 #include <optional>
 #include <string>
 
-#include "file_service/buffer_budget.hpp"
-#include "file_service/buffer_ring.hpp"
 #include "file_service/job.hpp"
 #include "file_service/pending_file.hpp"
 #include "file_service/stream_hasher.hpp"
+#include "file_service/transfer_buffers.hpp"
 
 namespace iwarp::cli::file_service {
 
@@ -21,10 +20,13 @@ class PutOperation {
     std::uint64_t size = 0;
     HashKind hash = HashKind::kNone;
   };
-  PutOperation(Link& link, BufferBudget& budget, PendingFile file, Target target);
+  PutOperation(Link& link, BufferBudget& budget, Standing standing, PendingFile file,
+               Target target);
 
   /// Whether a chunk's buffer is free.
-  [[nodiscard]] bool can_take() const { return ring_.available(); }
+  [[nodiscard]] bool can_take() const { return buffers_.available(); }
+  /// Whether there are no buffers yet, as others come first. The link is woken at the end of that.
+  [[nodiscard]] bool in_line() const { return buffers_.in_line(); }
   /// Whether RDMA Reads are under way.
   [[nodiscard]] bool reading() const { return !reading_.empty(); }
   /// A PutChunk. Precondition: can_take().
@@ -48,9 +50,7 @@ class PutOperation {
 
   Link& link_;
   Target target_;
-  BufferBudget::Lease lease_;
-  BufferRing ring_;
-  verbs::MemoryRegion region_;
+  TransferBuffers buffers_;
   PendingFile file_;
   std::deque<Chunk> reading_;
   std::uint64_t announced_ = 0;  ///< Octets of all chunks so far.

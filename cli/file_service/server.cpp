@@ -36,9 +36,18 @@ Server::Server(verbs::Device device, Store store, const verbs::Endpoint& at, Ser
     : device_(std::move(device)),
       store_(std::move(store)),
       options_(std::move(options)),
-      listener_(require(device_.listen(at), "cannot listen on " + to_string(at))),
-      slots_(options_.max_clients) {
+      slots_(options_.max_clients),
+      listener_(listen(at)),
+      finished_(options_.max_clients + kMostLeaving) {
   options_.start_up = with_welcome(std::move(options_.start_up));
+}
+
+verbs::Listener Server::listen(const verbs::Endpoint& at) {
+  verbs::ListenOptions options;
+  options.admits = [this](const verbs::Endpoint& peer) {
+    return !bad_ends_.shuts_out(peer.address(), BadEnds::Clock::now());
+  };
+  return require(device_.listen(at, options), "cannot listen on " + to_string(at));
 }
 
 Server::~Server() {
@@ -104,8 +113,8 @@ void Server::consider(verbs::ConnectionRequest request) {
 
 std::optional<Slots::Number> Server::admit(const boost::asio::ip::address& peer) {
   if (clients_.size() >= options_.max_clients + kMostLeaving) return std::nullopt;
-  const Slots::Admission admission = slots_.admit(peer);
-  if (admission.makes_room) give_up(*admission.makes_room);
+  const Slots::Admission admission = slots_.admit(peer, Slots::Clock::now());
+  give_up(admission.makes_room);
   return admission.client;
 }
 
@@ -114,12 +123,12 @@ void Server::start(verbs::ConnectionRequest request, Slots::Number number) {
   try {
     Client& client = clients_[number];
     client.peer = request.info().remote;
-    client.session =
-        std::make_unique<Session>(device_, store_, budget_, options_.timeouts, note_use);
+    client.session = std::make_unique<Session>(device_, store_, budget_, standing_of(client.peer),
+                                               options_.timeouts, note_use);
     client.thread = std::jthread([this, &client, number, taken = std::move(request)]() mutable {
       client.session->run(std::move(taken), options_.start_up);
       slots_.leave(number);
-      client.done = true;
+      finished_.add(number);
     });
   } catch (...) {
     clients_.erase(number);
@@ -128,26 +137,36 @@ void Server::start(verbs::ConnectionRequest request, Slots::Number number) {
   }
 }
 
-void Server::give_up(Slots::Number number) {
-  const Client& client = clients_.at(number);
+Standing Server::standing_of(const verbs::Endpoint& peer) {
+  const bool known = bad_ends_.knows(peer.address(), BadEnds::Clock::now());
+  return known ? Standing::kKnown : Standing::kStranger;
+}
+
+bool Server::give_up(std::optional<Slots::Number> number) {
+  if (!number) return false;
+  const Client& client = clients_.at(*number);
   client.session->give_up();
   log_of_strangers(Told::kRoomMade, LogLevel::kInfo, [&] {
     return fmt::format("{}: makes room for another client", to_string(client.peer));
   });
+  return true;
 }
 
 void Server::find_buffers() {
-  if (!budget_.overdrawn()) return;
-  if (const auto client = slots_.gives_buffers_back()) give_up(*client);
+  budget_.lend_beyond(BufferBudget::Clock::now());
+  const BufferBudget::Lack lack = budget_.lack();
+  if (lack.overdrawn) give_up(slots_.gives_buffers_back(false));
+  for (std::size_t i = 0; i < lack.in_line && give_up(slots_.gives_buffers_back(true)); ++i) {
+  }
 }
 
 void Server::forget_finished() {
   most_clients_ = std::max(most_clients_, clients_.size());
-  std::erase_if(clients_, [this](const auto& entry) {
-    if (!entry.second.done.load()) return false;
-    note_end(entry.second);
-    return true;
-  });
+  for (const Slots::Number number : finished_.take()) {
+    const auto client = clients_.find(number);
+    note_end(client->second);
+    clients_.erase(client);
+  }
 }
 
 void Server::note_end(const Client& client) {

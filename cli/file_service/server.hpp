@@ -1,11 +1,12 @@
 #pragma once
 
-#include <atomic>
 #include <cstddef>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <thread>
+#include <vector>
 
 #include "file_service/bad_ends.hpp"
 #include "file_service/session.hpp"
@@ -37,20 +38,43 @@ class Server {
   struct Client {
     verbs::Endpoint peer;
     std::unique_ptr<Session> session;
-    std::atomic<bool> done{false};
     std::jthread thread;
+  };
+  /// The clients whose threads end. Thread-safe.
+  class Finished {
+   public:
+    /// Room for them is there from the beginning: a thread that ends may find no memory.
+    explicit Finished(std::size_t most) { numbers_.reserve(most); }
+    void add(Slots::Number number) {
+      const std::scoped_lock lock(mutex_);
+      numbers_.push_back(number);
+    }
+    /// Those since the last call. Throws std::bad_alloc, and they are kept.
+    [[nodiscard]] std::vector<Slots::Number> take() {
+      const std::scoped_lock lock(mutex_);
+      auto taken = numbers_;
+      numbers_.clear();
+      return taken;
+    }
+
+   private:
+    std::mutex mutex_;
+    std::vector<Slots::Number> numbers_;
   };
 
   /// Waits for a request for a while (kInterruptSlice), and does what is due. May throw.
   void take_turn();
   /// The clients whose requests wait are told that the server ends.
   void turn_away() noexcept;
+  [[nodiscard]] verbs::Listener listen(const verbs::Endpoint& at);
   void consider(verbs::ConnectionRequest request);
   /// A slot for the client, or none.
   [[nodiscard]] std::optional<Slots::Number> admit(const boost::asio::ip::address& peer);
   void start(verbs::ConnectionRequest request, Slots::Number number);
-  /// Its slot is another's from now on, but its thread is there for a while yet.
-  void give_up(Slots::Number number);
+  [[nodiscard]] Standing standing_of(const verbs::Endpoint& peer);
+  /// Its slot is another's from now on, but its thread is there for a while yet. False if there is
+  /// none.
+  bool give_up(std::optional<Slots::Number> number);
   /// Transfers that rest make room where there are too few buffers.
   void find_buffers();
   void forget_finished();
@@ -62,9 +86,10 @@ class Server {
   Store store_;
   ServerOptions options_;
   BufferBudget budget_{kTotalBuffers};
-  std::optional<verbs::Listener> listener_;
   Slots slots_;
   BadEnds bad_ends_;
+  std::optional<verbs::Listener> listener_;
+  Finished finished_;
   std::map<Slots::Number, Client> clients_;  ///< Also those that have lost their slots.
   std::size_t most_clients_ = 0;             ///< Since memory was given back.
 };

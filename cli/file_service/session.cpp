@@ -28,10 +28,11 @@ std::string in_quotes(std::string_view name) { return "'" + printable(std::strin
 
 }  // namespace
 
-Session::Session(verbs::Device& device, const Store& store, BufferBudget& budget,
+Session::Session(verbs::Device& device, const Store& store, BufferBudget& budget, Standing standing,
                  const SessionTimeouts& timeouts, UseHandler on_use)
     : store_(store),
       budget_(budget),
+      standing_(standing),
       timeouts_(timeouts),
       link_(device, kServerLink, timeouts.stall),
       on_use_(std::move(on_use)) {}
@@ -66,7 +67,9 @@ SlotUse Session::use(Clock::time_point now) {
   if (std::exchange(octets_seen_, octets) != octets) moved_ = now;
   if (!asked_) return SlotUse::kNothingAsked;
   if (quiet() && !under_way()) return SlotUse::kIdle;
-  return now - moved_ < timeouts_.stall_while_full ? SlotUse::kInUse : SlotUse::kTransferRests;
+  if (in_line()) return SlotUse::kInLine;
+  if (now - moved_ < timeouts_.stall_while_full) return SlotUse::kInUse;
+  return standing() == Standing::kKnown ? SlotUse::kTransferRests : SlotUse::kStrangerRests;
 }
 
 void Session::tell_use(SlotUse use) {
@@ -79,20 +82,35 @@ void Session::serve() {
     if (ending_ && finished()) return;
     take_requests();
     tell_use(use(Clock::now()));
-    if (const auto event = link_.wait(slice())) {
+    if (const auto event = next_event()) {
       moved_ = Clock::now();
       handle(*event);
       silence_.end();
       continue;
     }
+    if (in_line()) continue;
     const auto [limit, reason] = patience();
     if (silence_.lasts(limit, Clock::now(), link_.octets_moved())) throw LinkLost(reason);
   }
 }
 
+// A client that stands in line hears that it has not been forgotten: it would give up.
+std::optional<Link::Event> Session::next_event() {
+  if (!in_line()) return link_.wait(slice());
+  if (auto event = link_.wait(std::chrono::milliseconds(0))) return event;
+  link_.sleep(kIdleSlice);
+  moved_ = Clock::now();
+  if (in_line()) link_.show_life();
+  return std::nullopt;
+}
+
+bool Session::in_line() const { return (put_ && put_->in_line()) || (get_ && get_->in_line()); }
+
+// As long as nothing has moved so far, so that clients at rest take no time of those that work.
 std::chrono::milliseconds Session::slice() const {
-  if (told_use_ == SlotUse::kInUse || Clock::now() - moved_ < kRestful) return kInterruptSlice;
-  return std::min(kIdleSlice, patience().limit);
+  const auto longest = std::max(kInterruptSlice, std::min(kIdleSlice, patience().limit / 4));
+  const auto rest = std::chrono::duration_cast<std::chrono::milliseconds>(Clock::now() - moved_);
+  return std::clamp(rest, kInterruptSlice, longest);
 }
 
 void Session::see_off() {
@@ -200,7 +218,7 @@ void Session::open_put(const Job& job, const RequestView& request) {
                                     request.hash()};
   FileResult<PendingFile> file = store_.create_file(target.name, target.size);
   if (!file) return fail_to_open(job, file.error());
-  put_ = std::make_unique<PutOperation>(link_, budget_, *std::move(file), target);
+  put_ = std::make_unique<PutOperation>(link_, budget_, standing(), *std::move(file), target);
   operation_started_ = Clock::now();
   answer(link_, job, {});
 }
@@ -223,7 +241,7 @@ void Session::open_get(const Job& job, const RequestView& request) {
   FileResult<Store::ReadableFile> file = store_.open_file(request.name());
   if (!file) return fail_to_open(job, file.error());
   list_.reset();
-  get_ = std::make_unique<GetOperation>(link_, budget_, *std::move(file),
+  get_ = std::make_unique<GetOperation>(link_, budget_, standing(), *std::move(file),
                                         std::string(request.name()), request.hash());
   operation_started_ = Clock::now();
   answer(link_, job, {.position = get_->size()});

@@ -37,7 +37,7 @@ class Session {
   using UseHandler = std::function<void(SlotUse)>;
 
   /// Throws a CommandError if the device has no room for another connection.
-  Session(verbs::Device& device, const Store& store, BufferBudget& budget,
+  Session(verbs::Device& device, const Store& store, BufferBudget& budget, Standing standing,
           const SessionTimeouts& timeouts, UseHandler on_use);
 
   /// Accepts the client and serves it until it leaves, errs or falls silent. Does not throw.
@@ -60,6 +60,12 @@ class Session {
   };
 
   void serve();
+  /// What happens next; none: nothing, for a while.
+  std::optional<Link::Event> next_event();
+  /// Whether its transfer waits for its first buffer.
+  [[nodiscard]] bool in_line() const;
+  /// One of a client that has got something is a stranger's no more.
+  [[nodiscard]] Standing standing() const { return served_ ? Standing::kKnown : standing_; }
   /// Closes the connection behind the last answer and waits for the client to take that.
   void see_off();
   /// Whether an ending session has nothing more to say.
@@ -94,6 +100,7 @@ class Session {
 
   const Store& store_;
   BufferBudget& budget_;
+  const Standing standing_;
   SessionTimeouts timeouts_;
   Link link_;
   std::string peer_;

@@ -1,23 +1,25 @@
 #include "file_service/slots.hpp"
 
+#include "file_service/limits.hpp"
+
 namespace iwarp::cli::file_service {
 
-Slots::Admission Slots::admit(const boost::asio::ip::address& peer) {
+Slots::Admission Slots::admit(const boost::asio::ip::address& peer, Clock::time_point now) {
   const std::scoped_lock lock(mutex_);
   Admission admission;
   if (slots_.size() >= most_) {
-    admission.makes_room = spare(peer);
+    admission.makes_room = spare(peer, now);
     if (!admission.makes_room) return admission;
     remove(*admission.makes_room);
   }
   admission.client = next_++;
-  add(*admission.client, peer);
+  add(*admission.client, peer, now);
   return admission;
 }
 
-void Slots::add(Number client, const boost::asio::ip::address& peer) {
+void Slots::add(Number client, const boost::asio::ip::address& peer, Clock::time_point now) {
   try {
-    slots_.emplace(client, Slot{peer, SlotUse::kNothingAsked});
+    slots_.emplace(client, Slot{peer, now, SlotUse::kNothingAsked});
     all_.add(client, peer);
     with(SlotUse::kNothingAsked).add(client, peer);
   } catch (...) {
@@ -40,24 +42,32 @@ void Slots::leave(Number client) {
   remove(client);
 }
 
-std::optional<Slots::Number> Slots::gives_buffers_back() {
+std::optional<Slots::Number> Slots::gives_buffers_back(bool of_strangers) {
   const std::scoped_lock lock(mutex_);
-  const auto chosen = with(SlotUse::kTransferRests).makes_room();
+  auto chosen = with(SlotUse::kStrangerRests).makes_room();
+  if (!chosen && !of_strangers) chosen = with(SlotUse::kTransferRests).makes_room();
   if (chosen) remove(*chosen);
   return chosen;
 }
 
-std::optional<Slots::Number> Slots::spare(const boost::asio::ip::address& newcomer) const {
-  for (const SlotUse use : {SlotUse::kNothingAsked, SlotUse::kIdle, SlotUse::kTransferRests}) {
-    const verbs::FairShare<Number>& spare = by_use_[static_cast<std::size_t>(use)];
-    const auto chosen = spare.makes_room();
-    const bool in_turn =
-        !all_.is_large(newcomer) ||
-        (chosen && all_.of_peer(slots_.at(*chosen).peer) >= all_.of_peer(newcomer));
-    if (chosen && in_turn) return chosen;
-    if (const auto own = spare.oldest_of(newcomer)) return own;
+std::optional<Slots::Number> Slots::spare(const boost::asio::ip::address& newcomer,
+                                          Clock::time_point now) const {
+  for (std::size_t use = 0; use < static_cast<std::size_t>(SlotUse::kInUse); ++use) {
+    const auto chosen = spare_of(static_cast<SlotUse>(use), newcomer);
+    if (!chosen) continue;
+    const Slot& slot = slots_.at(*chosen);
+    if (slot.use != SlotUse::kNothingAsked || now - slot.since >= kTimeToAsk) return chosen;
   }
-  return std::nullopt;
+  return spare_of(SlotUse::kNothingAsked, newcomer);
+}
+
+std::optional<Slots::Number> Slots::spare_of(SlotUse use,
+                                             const boost::asio::ip::address& newcomer) const {
+  const verbs::FairShare<Number>& spare = by_use_[static_cast<std::size_t>(use)];
+  const auto chosen = spare.makes_room();
+  const bool in_turn = !all_.is_large(newcomer) ||
+                       (chosen && all_.of_peer(slots_.at(*chosen).peer) >= all_.of_peer(newcomer));
+  return chosen && in_turn ? chosen : spare.oldest_of(newcomer);
 }
 
 void Slots::remove(Number client) {

@@ -54,6 +54,16 @@ TEST_F(BadEndsTest, HoldNoNetworkBackOfWhichAClientWasServedLately) {
   EXPECT_TRUE(ends_.holds_back(one_, now_));
 }
 
+TEST_F(BadEndsTest, KnowTheNetworksOfWhichAClientWasServedLately) {
+  ends_.note_bad(one_, now_);
+  EXPECT_FALSE(ends_.knows(one_, now_));
+  ends_.note_good(one_, now_);
+  ends_.note_bad(one_, now_);
+  EXPECT_TRUE(ends_.knows(one_, now_));
+  EXPECT_FALSE(ends_.knows(make_address("192.0.2.2"), now_));
+  EXPECT_FALSE(ends_.knows(one_, now_ + kTrusted));
+}
+
 TEST_F(BadEndsTest, HoldBackForAWhile) {
   attack(kMany);
   ends_.note_bad(one_, now_);
@@ -63,8 +73,9 @@ TEST_F(BadEndsTest, HoldBackForAWhile) {
 }
 
 TEST_F(BadEndsTest, AreNoAttackAnyMoreSoonAfterTheyBecomeFew) {
-  attack(100 * kMany);
   ends_.note_bad(one_, now_);
+  attack(100 * kMany);
+  EXPECT_TRUE(ends_.holds_back(one_, now_));
   now_ += seconds(static_cast<int>(kBadEndsOfAnAttack / kBadEndsASecond) + 1);
   EXPECT_FALSE(ends_.holds_back(one_, now_));
 }
@@ -92,6 +103,49 @@ TEST_F(BadEndsTest, AreKnownOfALimitedNumberOfNetworks) {
   attack(kMostHeldBack);
   EXPECT_FALSE(ends_.holds_back(one_, now_));
   EXPECT_TRUE(ends_.holds_back(make_address("10.0.0.0"), now_));
+}
+
+// The end of an attack is no reason for the next one.
+TEST_F(BadEndsTest, HoldTheNetworksOfAnAttackBackBeyondItsEnd) {
+  ends_.note_bad(one_, now_);
+  attack(2 * kMany);
+  now_ += kHeldBack - seconds(1);
+  EXPECT_TRUE(ends_.holds_back(make_address("10.0.0.150"), now_));
+  EXPECT_FALSE(ends_.holds_back(one_, now_));
+}
+
+TEST_F(BadEndsTest, HoldBackForTwiceAsLongEachTimeUpToALimit) {
+  for (BadEnds::Clock::duration wait = kHeldBack; wait < kLongestHeldBack; wait *= 2) {
+    attack(kMany);
+    ends_.note_bad(one_, now_);
+    EXPECT_TRUE(ends_.holds_back(one_, now_ + wait - seconds(1)));
+    EXPECT_FALSE(ends_.holds_back(one_, now_ + wait));
+    now_ += wait;
+  }
+  for (int i = 0; i < 3; ++i) {
+    attack(kMany);
+    ends_.note_bad(one_, now_);
+    EXPECT_FALSE(ends_.holds_back(one_, now_ + kLongestHeldBack));
+  }
+  ends_.note_good(one_, now_);
+  now_ += kTrusted;
+  attack(kMany);
+  ends_.note_bad(one_, now_);
+  EXPECT_FALSE(ends_.holds_back(one_, now_ + kHeldBack));
+}
+
+TEST_F(BadEndsTest, ShutOutTheNetworksThatWereTold) {
+  attack(kMany);
+  ends_.note_bad(one_, now_);
+  EXPECT_FALSE(ends_.shuts_out(one_, now_));
+  EXPECT_TRUE(ends_.holds_back(one_, now_));
+  EXPECT_TRUE(ends_.shuts_out(one_, now_));
+  EXPECT_FALSE(ends_.shuts_out(make_address("192.0.2.2"), now_));
+  now_ += kHeldBack;
+  EXPECT_FALSE(ends_.shuts_out(one_, now_));
+  attack(kMany);
+  ends_.note_bad(one_, now_);
+  EXPECT_FALSE(ends_.shuts_out(one_, now_));
 }
 
 }  // namespace

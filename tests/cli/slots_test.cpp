@@ -7,6 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include "file_service/limits.hpp"
+
 namespace iwarp::cli::file_service {
 namespace {
 
@@ -20,17 +22,23 @@ class TestSlots : public Slots {
   explicit TestSlots(const std::vector<std::pair<std::string, SlotUse>>& clients)
       : Slots(clients.size()) {
     for (const auto& [peer, use] : clients) {
-      clients_.push_back(admit(make_address(peer)).client.value());
+      clients_.push_back(admit(make_address(peer), now_).client.value());
       note(clients_.back(), use);
     }
   }
   /// Which of them, counted in their order, makes room; none if the newcomer is refused.
   std::optional<std::size_t> room_for(const char* newcomer) {
-    const Admission admission = admit(make_address(newcomer));
+    const Admission admission = admit(make_address(newcomer), now_);
+    newest_ = admission.client.value_or(0);
     EXPECT_EQ(admission.client.has_value(), admission.makes_room.has_value());
     return index_of(admission.makes_room);
   }
-  std::optional<std::size_t> buffers_from() { return index_of(gives_buffers_back()); }
+  std::optional<std::size_t> buffers_from(bool of_strangers = false) {
+    return index_of(gives_buffers_back(of_strangers));
+  }
+  void pass(std::chrono::milliseconds time) { now_ += time; }
+  /// The last one that has found room.
+  [[nodiscard]] Number newest() const { return newest_; }
   [[nodiscard]] Number at(std::size_t index) const { return clients_.at(index); }
 
  private:
@@ -39,24 +47,26 @@ class TestSlots : public Slots {
     return static_cast<std::size_t>(std::ranges::find(clients_, *client) - clients_.begin());
   }
   std::vector<Number> clients_;
+  Number newest_ = 0;
+  Clock::time_point now_{};
 };
 
 TEST(Slots, AreThereUpToTheLimit) {
   Slots slots(2);
   const auto peer = make_address("10.0.0.1");
   for (int i = 0; i < 2; ++i) {
-    const auto admission = slots.admit(peer);
+    const auto admission = slots.admit(peer, {});
     EXPECT_EQ(admission.makes_room, std::nullopt);
     slots.note(admission.client.value(), kInUse);
   }
-  EXPECT_EQ(slots.admit(peer).client, std::nullopt);
+  EXPECT_EQ(slots.admit(peer, {}).client, std::nullopt);
 }
 
 TEST(Slots, ComeBackFromClientsThatLeave) {
   TestSlots slots({{"10.0.0.1", kInUse}, {"10.0.0.1", kInUse}});
   slots.leave(slots.at(1));
   slots.leave(slots.at(1));
-  const auto admission = slots.admit(make_address("10.0.0.2"));
+  const auto admission = slots.admit(make_address("10.0.0.2"), {});
   EXPECT_TRUE(admission.client);
   EXPECT_EQ(admission.makes_room, std::nullopt);
 }
@@ -71,6 +81,7 @@ TEST(Slots, AreGivenUpByTheClientThatHasHadNoUseForItsOwnForLongest) {
   slots.note(slots.at(1), kInUse);
   slots.note(slots.at(1), kIdle);
   EXPECT_EQ(slots.room_for("10.0.0.9"), 2U);
+  slots.pass(kTimeToAsk);
   EXPECT_EQ(slots.room_for("10.0.0.9"), 3U);  // the newcomer, which has asked nothing
 }
 
@@ -79,10 +90,34 @@ TEST(Slots, AreGivenUpFirstWhereLeastIsLost) {
                    {"10.0.0.2", kTransferRests},
                    {"10.0.0.1", kIdle},
                    {"10.0.0.3", kNothingAsked}});
+  slots.pass(kTimeToAsk);
   EXPECT_EQ(slots.room_for("10.0.0.9"), 3U);
   slots.note(4, kInUse);
   EXPECT_EQ(slots.room_for("10.0.0.9"), 2U);
   slots.note(5, kInUse);
+  EXPECT_EQ(slots.room_for("10.0.0.8"), 0U);
+}
+
+// It has had no time to say what it wants.
+TEST(Slots, OfTheLatestToComeAreGivenUpLast) {
+  TestSlots slots(
+      {{"10.0.0.1", kInUse}, {"10.0.0.2", kNothingAsked}, {"10.0.0.3", kTransferRests}});
+  EXPECT_EQ(slots.room_for("10.0.0.5"), 2U);
+  slots.note(slots.newest(), kInUse);
+  EXPECT_EQ(slots.room_for("10.0.0.6"), 1U);
+}
+
+TEST(Slots, AreGivenUpByStrangersBeforeOthers) {
+  TestSlots slots({{"10.0.0.1", kTransferRests},
+                   {"10.0.0.2", kStrangerRests},
+                   {"10.0.0.3", kIdle},
+                   {"10.0.0.4", kInLine}});
+  EXPECT_EQ(slots.room_for("10.0.0.5"), 3U);
+  slots.note(slots.newest(), kInUse);
+  EXPECT_EQ(slots.room_for("10.0.0.6"), 2U);
+  slots.note(slots.newest(), kInUse);
+  EXPECT_EQ(slots.room_for("10.0.0.7"), 1U);
+  slots.note(slots.newest(), kInUse);
   EXPECT_EQ(slots.room_for("10.0.0.8"), 0U);
 }
 
@@ -119,6 +154,13 @@ TEST(Slots, GiveBuffersBackFromTransfersThatRest) {
   EXPECT_TRUE(slots.buffers_from());
   EXPECT_TRUE(slots.buffers_from());
   EXPECT_EQ(slots.buffers_from(), std::nullopt);
+}
+
+TEST(Slots, GiveTheBuffersOfStrangersBackFirst) {
+  TestSlots slots({{"10.0.0.1", kTransferRests}, {"10.0.0.2", kStrangerRests}});
+  EXPECT_EQ(slots.buffers_from(), 1U);
+  EXPECT_EQ(slots.buffers_from(true), std::nullopt);
+  EXPECT_EQ(slots.buffers_from(), 0U);
 }
 
 }  // namespace
