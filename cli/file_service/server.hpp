@@ -17,6 +17,7 @@ namespace iwarp::cli::file_service {
 struct ServerOptions {
   verbs::ConnectOptions start_up;  ///< CRC and markers; private data is the service's own.
   std::size_t max_clients = kMaxClients;
+  std::size_t buffers = kTotalBuffers;  ///< For the chunks of all clients.
   SessionTimeouts timeouts;
 };
 
@@ -85,7 +86,7 @@ class Server {
   verbs::Device device_;
   Store store_;
   ServerOptions options_;
-  BufferBudget budget_{kTotalBuffers};
+  BufferBudget budget_;
   Slots slots_;
   BadEnds bad_ends_;
   std::optional<verbs::Listener> listener_;

@@ -1,5 +1,7 @@
+#include <atomic>
 #include <list>
 #include <optional>
+#include <thread>
 
 #include "cli/file_server.hpp"
 
@@ -236,6 +238,100 @@ TEST_F(FullServerOfLittlePatience, IsNotKeptFullByTransfersThatRest) {
   EXPECT_EQ(second.ask(open_get()), Status::kOk);
   EXPECT_TRUE(comes_to_have_room());
   EXPECT_NE(is_served(first), is_served(second));
+}
+
+// A server with one buffer for strangers, whose clients drop nothing that rests.
+class ServerWithOneBuffer : public FileServerTest {
+ protected:
+  ServerWithOneBuffer() : FileServerTest(options()) {}
+  static ServerOptions options() {
+    ServerOptions made;
+    made.buffers = 1;
+    made.timeouts.stall_while_full = std::chrono::hours(1);
+    made.timeouts.idle = std::chrono::milliseconds(2000);
+    return made;
+  }
+  /// A client that has opened the file.
+  RawClient opened() {
+    RawClient client = connect();
+    EXPECT_EQ(client.ask(open_get()), Status::kOk);
+    return client;
+  }
+  void ask_for_chunk(RawClient& client, const verbs::MemoryRegion& region) {
+    client.send({.operation = Operation::kGetChunk, .buffer = region.remote(0, 100)});
+  }
+};
+
+TEST_F(ServerWithOneBuffer, GivesItToTheStrangersInTheirOrder) {
+  std::optional<RawClient> first(opened());
+  RawClient second = opened(), third = opened();
+  const auto of_first = first->offer(memory_), of_second = second.offer(memory_),
+             of_third = third.offer(memory_);
+  ask_for_chunk(second, of_second);
+  ask_for_chunk(third, of_third);
+  ask_for_chunk(*first, of_first);
+  EXPECT_EQ(first->answer(), Status::kOk);
+  first.reset();
+  EXPECT_EQ(second.answer(), Status::kOk);
+  second.send(open_get());  // which ends it
+  EXPECT_EQ(third.answer(), Status::kOk);
+}
+
+// Nor does its thread sleep on when the client has gone.
+TEST_F(ServerWithOneBuffer, ForgetsTheStrangerThatLeavesTheLine) {
+  std::optional<RawClient> first(opened()), second(opened());
+  RawClient third = opened();
+  const auto of_second = second->offer(memory_), of_third = third.offer(memory_);
+  ask_for_chunk(*second, of_second);
+  ask_for_chunk(third, of_third);
+  second.reset();
+  first.reset();
+  EXPECT_EQ(third.answer(), Status::kOk);
+}
+
+// For longer than it might be silent otherwise.
+TEST_F(ServerWithOneBuffer, LendsAnotherToOneThatHasWaitedForLong) {
+  ASSERT_GT(kLongInLine, options_.timeouts.idle);
+  std::atomic<bool> enough{false};
+  RawClient first = opened(), second = opened();
+  const auto of_second = second.offer(std::span(memory_).subspan(kMaxChunk));
+  ask_for_chunk(second, of_second);
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+  std::thread creeps([&] {  // so that it does not rest
+    for (unsigned i = 0; !enough && std::chrono::steady_clock::now() < deadline; ++i) {
+      const auto region = first.offer(memory_);
+      EXPECT_EQ(
+          first.ask(
+              {.operation = Operation::kGetChunk, .buffer = region.remote(0, 1), .position = i}),
+          Status::kOk);
+      std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    }
+  });
+  EXPECT_EQ(second.answer(), Status::kOk);
+  enough = true;
+  creeps.join();
+  EXPECT_LT(std::chrono::steady_clock::now(), deadline);
+}
+
+TEST_F(ServerWithOneBuffer, KeepsNoClientWaitingOfANetworkThatWasServed) {
+  {
+    RawClient served = connect();
+    EXPECT_EQ(served.ask({.operation = Operation::kOpenGet, .payload = bytes_of("none")}),
+              Status::kNotFound);
+  }
+  RawClient first = opened();
+  const auto of_first = first.offer(memory_);
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+  bool waited = true;
+  while (waited && std::chrono::steady_clock::now() < deadline) {  // until the end was noted
+    RawClient second = opened();
+    const auto of_second = second.offer(memory_);
+    const auto asked = std::chrono::steady_clock::now();
+    ask_for_chunk(second, of_second);
+    EXPECT_EQ(second.answer(), Status::kOk);
+    waited = std::chrono::steady_clock::now() - asked >= kLongInLine;
+  }
+  EXPECT_FALSE(waited);
 }
 
 }  // namespace
