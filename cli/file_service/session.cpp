@@ -88,7 +88,7 @@ void Session::serve() {
       silence_.end();
       continue;
     }
-    if (in_line()) continue;
+    if (waits_in_line()) continue;
     const auto [limit, reason] = patience();
     if (silence_.lasts(limit, Clock::now(), link_.octets_moved())) throw LinkLost(reason);
   }
@@ -100,7 +100,7 @@ std::optional<Link::Event> Session::next_event() {
   if (auto event = link_.wait(std::chrono::milliseconds(0))) return event;
   link_.sleep(kIdleSlice);
   moved_ = Clock::now();
-  if (in_line()) link_.show_life();
+  if (waits_in_line()) link_.show_life();
   return std::nullopt;
 }
 

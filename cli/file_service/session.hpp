@@ -64,6 +64,8 @@ class Session {
   std::optional<Link::Event> next_event();
   /// Whether its transfer waits for its first buffer.
   [[nodiscard]] bool in_line() const;
+  /// And whether the client has asked for what goes into it.
+  [[nodiscard]] bool waits_in_line() const { return in_line() && !waiting_.empty(); }
   /// One of a client that has got something is a stranger's no more.
   [[nodiscard]] Standing standing() const { return served_ ? Standing::kKnown : standing_; }
   /// Closes the connection behind the last answer and waits for the client to take that.

@@ -248,7 +248,7 @@ class ServerWithOneBuffer : public FileServerTest {
     ServerOptions made;
     made.buffers = 1;
     made.timeouts.stall_while_full = std::chrono::hours(1);
-    made.timeouts.idle = std::chrono::milliseconds(2000);
+    made.timeouts.idle = made.timeouts.stall = std::chrono::milliseconds(2000);
     return made;
   }
   /// A client that has opened the file.
@@ -287,6 +287,24 @@ TEST_F(ServerWithOneBuffer, ForgetsTheStrangerThatLeavesTheLine) {
   second.reset();
   first.reset();
   EXPECT_EQ(third.answer(), Status::kOk);
+}
+
+TEST_F(ServerWithOneBuffer, EndsWhileStrangersStandInLine) {
+  auto server = std::make_unique<Server>(
+      require(verbs::Device::open(), "open"), Store::open(scratch_.path().string()),
+      verbs::Endpoint(boost::asio::ip::address_v4::loopback(), 0), options_);
+  std::jthread runs([&] { server->run(); });
+  RawClient first(server->endpoint()), asks(server->endpoint()), silent(server->endpoint());
+  for (RawClient* client : {&first, &asks, &silent}) {
+    EXPECT_EQ(client->ask(open_get()), Status::kOk);
+  }
+  const auto region = asks.offer(memory_);
+  ask_for_chunk(asks, region);
+  stop();
+  runs.join();
+  std::jthread ends([&] { server.reset(); });
+  EXPECT_EQ(asks.answer(), Status::kEnded);
+  EXPECT_THROW(silent.answer(), LinkLost);
 }
 
 // For longer than it might be silent otherwise.
