@@ -98,7 +98,10 @@ function(iwarp_shared_library name layers depends shares_asio)
   configure_file(${PROJECT_SOURCE_DIR}/cmake/exports.map.in ${script} @ONLY)
   iwarp_library(shared ${name} "${layers}" "${depends}")
   target_link_libraries(${target} PRIVATE spdlog::spdlog PkgConfig::IWARP_ISAL)
-  target_link_options(${target} PRIVATE -Wl,--version-script=${script} -Wl,-z,defs -Wl,--as-needed)
+  # What threads keep (base/of_thread.hpp) goes by this code when they end, also when the plug-in that
+  # brought the library in has been unloaded.
+  target_link_options(${target} PRIVATE -Wl,--version-script=${script} -Wl,-z,defs -Wl,--as-needed
+    -Wl,-z,nodelete)
   set_target_properties(${target} PROPERTIES
     VERSION ${IWARP_ABI}.${PROJECT_VERSION_MINOR}.${PROJECT_VERSION_PATCH} SOVERSION ${IWARP_ABI}
     LINK_DEPENDS ${script}

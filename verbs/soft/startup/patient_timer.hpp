@@ -22,11 +22,12 @@ class PatientTimer {
 
  private:
   using SharedHandler = std::shared_ptr<tcp_offload::Handler<>>;
+  using Then = void (PatientTimer::*)(const SharedHandler&);
 
-  void wait(std::chrono::nanoseconds step, SharedHandler handler);
+  void wait(std::chrono::nanoseconds step, Then then, SharedHandler handler);
+  void go_on(std::chrono::nanoseconds step, Then then, const SharedHandler& handler);
   void look(const SharedHandler& handler);
-  void go_on(std::chrono::nanoseconds step, const SharedHandler& handler);
-  void let_the_executor_read(const SharedHandler& handler);
+  void look_again(const SharedHandler& handler);
 
   tcp_offload::Device& device_;
   std::optional<Deadline> deadline_;

@@ -11,7 +11,7 @@ namespace iwarp {
 /// An object of each thread, which goes with the thread. The destructor of a thread_local object
 /// would be registered at its first use, and the C library ends the process if it finds no memory
 /// for that: here the caller is told. Functions that run at the end of a thread or of the process
-/// find one, too, when that of before has gone: a new one.
+/// find one, too: a new one, if the thread's has gone. The code must stay loaded (-z nodelete).
 template <typename T>
 class OfThread {
  public:
