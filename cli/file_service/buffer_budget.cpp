@@ -24,11 +24,6 @@ BufferBudget::Lease::~Lease() {
   budget_.serve_line();
 }
 
-std::size_t BufferBudget::Lease::count() const {
-  const std::scoped_lock lock(budget_.mutex_);
-  return count_;
-}
-
 void BufferBudget::Lease::grow() {
   const std::scoped_lock lock(budget_.mutex_);
   const std::size_t others = budget_.lent_ - count_;
@@ -45,7 +40,7 @@ BufferBudget::Lack BufferBudget::lack() const {
 
 void BufferBudget::lend_beyond(Clock::time_point now) {
   const std::scoped_lock lock(mutex_);
-  if (line_.empty() || now - line_.front()->since_ < kLongInLine) return;
+  if (line_.empty() || now - line_.front()->since_ < patience_) return;
   if (now - lent_beyond_ < kLendsBeyond) return;
   lent_beyond_ = now;
   lend_to_first_in_line();

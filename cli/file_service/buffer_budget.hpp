@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <cstddef>
 #include <deque>
@@ -18,7 +19,9 @@ class BufferBudget {
  public:
   using Clock = std::chrono::steady_clock;
 
-  explicit BufferBudget(std::size_t total) : total_(total) {}
+  /// A stranger that has stood in line for `patience` gets a buffer beyond the total
+  /// (lend_beyond()).
+  BufferBudget(std::size_t total, Clock::duration patience) : total_(total), patience_(patience) {}
 
   /// Buffers lent to one transfer; they come back when it is destroyed. Belongs to one thread.
   class Lease {
@@ -33,14 +36,14 @@ class BufferBudget {
     Lease& operator=(const Lease&) = delete;
 
     /// 0 while it stands in line.
-    [[nodiscard]] std::size_t count() const;
+    [[nodiscard]] std::size_t count() const { return count_.load(); }
     /// One more, unless strangers wait or that is more than a quarter of what the others leave.
     void grow();
 
    private:
     friend class BufferBudget;
     BufferBudget& budget_;
-    std::size_t count_ = 0;
+    std::atomic<std::size_t> count_{0};  ///< Changed under the budget's mutex.
     Clock::time_point since_ = Clock::now();
     LentHandler on_lent_;
   };
@@ -50,8 +53,8 @@ class BufferBudget {
     std::size_t in_line;  ///< So many wait for one.
   };
   [[nodiscard]] Lack lack() const;
-  /// Those that take no end of their time must not stop the line: now and then the first of it gets
-  /// a buffer beyond the total.
+  /// Transfers that creep, and never rest, must not stop the line: the first in it gets a buffer
+  /// beyond the total if it has waited for long, one in each kLendsBeyond.
   void lend_beyond(Clock::time_point now);
 
  private:
@@ -60,7 +63,8 @@ class BufferBudget {
   void serve_line() noexcept;
 
   const std::size_t total_;
-  mutable std::mutex mutex_;  ///< Guards the leases' members, too.
+  const Clock::duration patience_;
+  mutable std::mutex mutex_;
   std::size_t lent_ = 0;
   std::deque<Lease*> line_;
   Clock::time_point lent_beyond_{};  ///< The last time.

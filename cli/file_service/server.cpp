@@ -36,7 +36,7 @@ Server::Server(verbs::Device device, Store store, const verbs::Endpoint& at, Ser
     : device_(std::move(device)),
       store_(std::move(store)),
       options_(std::move(options)),
-      budget_(options_.buffers),
+      budget_(options_.buffers, options_.long_in_line),
       slots_(options_.max_clients),
       listener_(listen(at)),
       finished_(options_.max_clients + kMostLeaving) {

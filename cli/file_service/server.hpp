@@ -18,6 +18,8 @@ struct ServerOptions {
   verbs::ConnectOptions start_up;  ///< CRC and markers; private data is the service's own.
   std::size_t max_clients = kMaxClients;
   std::size_t buffers = kTotalBuffers;  ///< For the chunks of all clients.
+  /// After so long in line for one a stranger gets it although there are too few.
+  std::chrono::milliseconds long_in_line = kLongInLine;
   SessionTimeouts timeouts;
 };
 

@@ -47,7 +47,7 @@ Lease grown(
 }
 
 TEST(BufferBudget, GivesFewTransfersWholeWindowsAndManyOneBufferEach) {
-  BufferBudget budget(kTotalBuffers);
+  BufferBudget budget(kTotalBuffers, kLongInLine);
   std::vector<Lease> leases;
   std::size_t total = 0;
   for (int i = 0; i < 64; ++i) {
@@ -65,7 +65,7 @@ TEST(BufferBudget, GivesFewTransfersWholeWindowsAndManyOneBufferEach) {
 }
 
 TEST(BufferBudget, GivesEachTransferOfAKnownNetworkOneBufferIfNeedBeBeyondTheTotal) {
-  BufferBudget budget(2);
+  BufferBudget budget(2, kLongInLine);
   const auto first = grown(budget), second = grown(budget);
   EXPECT_FALSE(budget.lack().overdrawn);
   const auto third = grown(budget);
@@ -74,7 +74,7 @@ TEST(BufferBudget, GivesEachTransferOfAKnownNetworkOneBufferIfNeedBeBeyondTheTot
 }
 
 TEST(BufferBudget, HasStrangersStandInLine) {
-  BufferBudget budget(2);
+  BufferBudget budget(2, kLongInLine);
   Lease known = grown(budget);
   Lease stranger = grown(budget, Standing::kStranger);
   EXPECT_EQ(stranger->count(), 1U);
@@ -94,7 +94,7 @@ TEST(BufferBudget, HasStrangersStandInLine) {
 
 // Nor does one that has its buffer get more while others have none.
 TEST(BufferBudget, LetsNoStrangerPassAnother) {
-  BufferBudget budget(12);
+  BufferBudget budget(12, kLongInLine);
   std::vector<Lease> known;
   for (int i = 0; i < 12; ++i) {
     known.push_back(std::make_unique<BufferBudget::Lease>(budget, Standing::kKnown, [] {}));
@@ -108,7 +108,7 @@ TEST(BufferBudget, LetsNoStrangerPassAnother) {
 }
 
 TEST(BufferBudget, TellsTheTransferThatStoodInLine) {
-  BufferBudget budget(1);
+  BufferBudget budget(1, kLongInLine);
   int told = 0;
   Lease holds = grown(budget, Standing::kStranger, [&] { ++told; });
   const Lease waits = grown(budget, Standing::kStranger, [&] { ++told; });
@@ -119,7 +119,7 @@ TEST(BufferBudget, TellsTheTransferThatStoodInLine) {
 
 // Transfers that creep and never rest would keep all strangers out.
 TEST(BufferBudget, LendsBeyondTheTotalNowAndThen) {
-  BufferBudget budget(1);
+  BufferBudget budget(1, kLongInLine);
   const Lease holds = grown(budget);
   const Lease first = grown(budget, Standing::kStranger);
   const Lease second = grown(budget, Standing::kStranger);
@@ -138,7 +138,7 @@ TEST(BufferBudget, LendsBeyondTheTotalNowAndThen) {
 }
 
 TEST(BufferBudget, TakesBuffersBack) {
-  BufferBudget budget(8);
+  BufferBudget budget(8, kLongInLine);
   for (int i = 0; i < 100; ++i) {
     const auto first = grown(budget);
     EXPECT_EQ(first->count(), 2U);
@@ -150,7 +150,7 @@ class TransferBuffersTest : public testing::Test {
  protected:
   verbs::Device device_ = verbs::Device::open().value();
   Link link_{device_, kServerLink, kStallTimeout};
-  BufferBudget budget_{kTotalBuffers};
+  BufferBudget budget_{kTotalBuffers, kLongInLine};
 };
 
 // So a client that takes nothing of what it asks for costs one.

@@ -240,15 +240,21 @@ TEST_F(FullServerOfLittlePatience, IsNotKeptFullByTransfersThatRest) {
   EXPECT_NE(is_served(first), is_served(second));
 }
 
-// A server with one buffer for strangers, whose clients drop nothing that rests.
+// A server with one buffer for strangers, whose transfers may rest.
 class ServerWithOneBuffer : public FileServerTest {
  protected:
-  ServerWithOneBuffer() : FileServerTest(options()) {}
-  static ServerOptions options() {
+  using Time = std::chrono::milliseconds;
+  /// How long a stranger stands in line at most, and how long a client may be silent.
+  explicit ServerWithOneBuffer(Time long_in_line = std::chrono::hours(1),
+                               Time silence = std::chrono::minutes(1))
+      : FileServerTest(options(long_in_line, silence)) {}
+
+  static ServerOptions options(Time long_in_line, Time silence) {
     ServerOptions made;
     made.buffers = 1;
+    made.long_in_line = long_in_line;
+    made.timeouts.idle = made.timeouts.stall = silence;
     made.timeouts.stall_while_full = std::chrono::hours(1);
-    made.timeouts.idle = made.timeouts.stall = std::chrono::milliseconds(2000);
     return made;
   }
   /// A client that has opened the file.
@@ -290,9 +296,11 @@ TEST_F(ServerWithOneBuffer, ForgetsTheStrangerThatLeavesTheLine) {
 }
 
 TEST_F(ServerWithOneBuffer, EndsWhileStrangersStandInLine) {
+  ServerOptions options = options_;
+  options.timeouts.stall = std::chrono::seconds(5);  // for the clients that do not leave
   auto server = std::make_unique<Server>(
       require(verbs::Device::open(), "open"), Store::open(scratch_.path().string()),
-      verbs::Endpoint(boost::asio::ip::address_v4::loopback(), 0), options_);
+      verbs::Endpoint(boost::asio::ip::address_v4::loopback(), 0), options);
   std::jthread runs([&] { server->run(); });
   RawClient first(server->endpoint()), asks(server->endpoint()), silent(server->endpoint());
   for (RawClient* client : {&first, &asks, &silent}) {
@@ -307,31 +315,39 @@ TEST_F(ServerWithOneBuffer, EndsWhileStrangersStandInLine) {
   EXPECT_THROW(silent.answer(), LinkLost);
 }
 
-// For longer than it might be silent otherwise.
-TEST_F(ServerWithOneBuffer, LendsAnotherToOneThatHasWaitedForLong) {
-  ASSERT_GT(kLongInLine, options_.timeouts.idle);
+class ServerOfLittlePatience : public ServerWithOneBuffer {
+ protected:
+  ServerOfLittlePatience() : ServerWithOneBuffer(kLongInLine) {}
+};
+
+class ServerOfLittleSilence : public ServerWithOneBuffer {
+ protected:
+  ServerOfLittleSilence() : ServerWithOneBuffer(std::chrono::seconds(3), std::chrono::seconds(2)) {}
+};
+
+// The wait is longer than a client may be silent, and ends while the other transfer goes on.
+TEST_F(ServerOfLittleSilence, LendsAnotherToOneThatHasWaitedForLong) {
   std::atomic<bool> enough{false};
   RawClient first = opened(), second = opened();
   const auto of_second = second.offer(std::span(memory_).subspan(kMaxChunk));
   ask_for_chunk(second, of_second);
   const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(60);
-  std::thread creeps([&] {  // so that it does not rest
+  std::thread goes_on([&] {
     for (unsigned i = 0; !enough && std::chrono::steady_clock::now() < deadline; ++i) {
       const auto region = first.offer(memory_);
       EXPECT_EQ(
           first.ask(
               {.operation = Operation::kGetChunk, .buffer = region.remote(0, 1), .position = i}),
           Status::kOk);
-      std::this_thread::sleep_for(std::chrono::milliseconds(50));
     }
   });
   EXPECT_EQ(second.answer(), Status::kOk);
   enough = true;
-  creeps.join();
+  goes_on.join();
   EXPECT_LT(std::chrono::steady_clock::now(), deadline);
 }
 
-TEST_F(ServerWithOneBuffer, KeepsNoClientWaitingOfANetworkThatWasServed) {
+TEST_F(ServerOfLittlePatience, KeepsNoClientWaitingOfANetworkThatWasServed) {
   {
     RawClient served = connect();
     EXPECT_EQ(served.ask({.operation = Operation::kOpenGet, .payload = bytes_of("none")}),
