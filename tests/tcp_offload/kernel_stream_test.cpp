@@ -218,7 +218,7 @@ TEST_F(KernelStreams, AbortMayComeFromAThirdThread) {
 
 TEST_F(KernelStreams, MemoryThatCannotBeReadIsRefusedAndTheStreamGoesOn) {
   const Streams two = connect_streams();
-  const iovec nowhere{reinterpret_cast<void*>(std::uintptr_t{8}), 100};
+  const iovec nowhere{reinterpret_cast<void*>(8), 100};
   const Sent refused = two.client->send({&nowhere, 1});
   EXPECT_EQ(refused.status, IoStatus::kFault);
   EXPECT_EQ(refused.accepted, 0U);

@@ -42,24 +42,24 @@ class Stranger {
 class ListenerBacklog : public testing::Test {
  protected:
   explicit ListenerBacklog(int most = 2) {
-    server.emplace(must(side_.device.listen(kAnyPort, options(most))));
+    server_.emplace(must(side_.device.listen(kAnyPort, options(most))));
   }
 
   ListenOptions options(int most) {
     ListenOptions made;
     made.backlog = most;
-    made.on_waiting = [this] { ++waiting; };
+    made.on_waiting = [this] { ++waiting_; };
     return made;
   }
   Stranger& stranger(const std::string& from) {
-    strangers_.push_back(std::make_unique<Stranger>(io_, from, server->endpoint()));
+    strangers_.push_back(std::make_unique<Stranger>(io_, from, server_->endpoint()));
     return *strangers_.back();
   }
   bool become_waiting(int count) {
-    return eventually([&] { return waiting.load() == count; });
+    return eventually([&] { return waiting_.load() == count; });
   }
   std::string next_from() {
-    const auto request = server->next(kPatience);
+    const auto request = server_->next(kPatience);
     return request ? request->info().remote.address().to_string() : "nobody";
   }
 
@@ -69,8 +69,8 @@ class ListenerBacklog : public testing::Test {
   std::vector<std::unique_ptr<Stranger>> strangers_;
 
  protected:
-  std::atomic<int> waiting{0};
-  std::optional<Listener> server;
+  std::atomic<int> waiting_{0};
+  std::optional<Listener> server_;
 };
 
 TEST_F(ListenerBacklog, RejectsWhomItHasNoRoomFor) {
@@ -80,10 +80,10 @@ TEST_F(ListenerBacklog, RejectsWhomItHasNoRoomFor) {
   ASSERT_TRUE(become_waiting(2));
   Stranger& third = stranger("127.0.0.2");
   EXPECT_TRUE(eventually([&] { return third.is_rejected(); }));
-  EXPECT_EQ(waiting, 2);
+  EXPECT_EQ(waiting_, 2);
   EXPECT_EQ(next_from(), "127.0.0.2");
   EXPECT_EQ(next_from(), "127.0.0.2");
-  EXPECT_FALSE(server->next(0ms));
+  EXPECT_FALSE(server_->next(0ms));
 }
 
 TEST_F(ListenerBacklog, LeavesRoomToWhoeverHasTakenNone) {
@@ -123,7 +123,7 @@ TEST_F(LongListenerBacklog, RejectsTheLatestWhereNobodyHasALargeShare) {
 TEST_F(ListenerBacklog, HandsOutNobodyWhoHasGone) {
   {
     net::io_context io;
-    const Stranger gone(io, "127.0.0.2", server->endpoint());
+    const Stranger gone(io, "127.0.0.2", server_->endpoint());
     ASSERT_TRUE(become_waiting(1));
   }
   stranger("127.0.0.3");
