@@ -19,14 +19,6 @@ Id asked(const Channel& told, const Id& listener) {
   return id;
 }
 
-// What siw learns first decides: the Reply that rejects, or the end of its connection.
-void expect_rejection(const Channel& channel) {
-  rdma_cm_event* const event = channel.take();
-  EXPECT_EQ(event->event, RDMA_CM_EVENT_REJECTED) << rdma_event_str(event->event);
-  EXPECT_TRUE(event->status == -ECONNREFUSED || event->status == -ECONNRESET) << event->status;
-  EXPECT_EQ(rdma_ack_cm_event(event), 0);
-}
-
 // ucma_event_handler() counts the requests whose events have not been taken, and rejects one more.
 TEST(Backlog, BoundsTheRequestsThatWait) {
   const Channel server, channels[3];
@@ -41,7 +33,7 @@ TEST(Backlog, BoundsTheRequestsThatWait) {
   for (int look = 0; look < 5000 && rejected == 0; ++look) {
     for (const Channel& channel : channels) {
       if (channel.has_event(1)) {
-        expect_rejection(channel);
+        channel.expect(RDMA_CM_EVENT_REJECTED, -ECONNREFUSED);
         ++rejected;
       }
     }
