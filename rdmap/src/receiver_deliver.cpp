@@ -30,8 +30,13 @@ Receiver::Step Receiver::deliver_send(const OpenMessage& message, std::uint32_t 
     event.invalidated = message.invalidate;
   }
   preceding_write_ = 0;
-  open_receive_.reset();
+  finish_receive();
   return Event{event};
+}
+
+void Receiver::finish_receive() {
+  open_receive_.reset();
+  parts_.receives.finish();
 }
 
 // RFC 7306 §6.3: exactly eight octets; more did not fit.
@@ -40,7 +45,7 @@ Receiver::Step Receiver::deliver_immediate(const OpenMessage& message, std::uint
   const auto immediate = load_be<std::uint64_t>(control_[kSendQueueNumber.value()].data());
   const SendDelivered event{open_receive_->cookie, std::exchange(preceding_write_, 0),
                             traits(message.opcode).solicited, std::nullopt, immediate};
-  open_receive_.reset();
+  finish_receive();
   return Event{event};
 }
 

@@ -48,8 +48,9 @@ bool Side::Landing::rest_untouched() const {
   return true;
 }
 
-Side::Side(const EndpointOptions& options)
-    : endpoint(options),
+Side::Side(const EndpointOptions& with)
+    : options(with),
+      endpoint(options),
       source(endpoint.enable(4000, Rights::kRemoteRead, kPd, 0)),
       shut(endpoint.enable(500, Rights::kNone)),
       foreign(endpoint.enable(500,
@@ -144,15 +145,14 @@ void World::step() {
   Side& to = *sides[1 - n];
   switch (random.below(4)) {
     case 0: return post(from, to);
-    case 1: return from.transmit(random);
-    default:
-      if (!from.wire.empty()) carry(from.wire, to);
+    case 1: return transmit(from);
+    default: return convey(from, to);
   }
 }
 
 bool World::quiet() {
   for (const auto& side : sides) {
-    if (side->posted < operations_ || !side->wire.empty() || !side->silent()) return false;
+    if (side->posted < operations_ || !silent(*side)) return false;
   }
   return true;
 }
@@ -169,14 +169,17 @@ void World::deliver(const Ulpdu& ulpdu, Side& to) {
   to.endpoint.retire();
   if (std::holds_alternative<rdmap::PlacedWrite>(*outcome)) --to.writes_due;
   const auto* sent = std::get_if<rdmap::SendDelivered>(&*outcome);
-  if (sent == nullptr) return;
+  if (sent != nullptr) expect_due(*sent, to);
+}
+
+void World::expect_due(const rdmap::SendDelivered& sent, Side& to) {
   ASSERT_FALSE(to.expected.empty());
   const ExpectedSend expected = std::move(to.expected.front());
   to.expected.pop_front();
-  EXPECT_EQ(sent->cookie, expected.cookie);
-  EXPECT_EQ(sent->length, expected.payload.size());
-  EXPECT_EQ(sent->solicited, expected.solicited);
-  EXPECT_EQ(sent->invalidated, expected.invalidated);
+  EXPECT_EQ(sent.cookie, expected.cookie);
+  EXPECT_EQ(sent.length, expected.payload.size());
+  EXPECT_EQ(sent.solicited, expected.solicited);
+  EXPECT_EQ(sent.invalidated, expected.invalidated);
   if (expected.invalidated) {
     EXPECT_FALSE(to.endpoint.stags.disable(*expected.invalidated)) << "still in force";
   }
@@ -184,7 +187,7 @@ void World::deliver(const Ulpdu& ulpdu, Side& to) {
 
 std::uint32_t World::some_length() {
   if (random.one_in(6)) return 0;
-  return random.one_in(2) ? random.below(120) : random.below(1500);
+  return random.one_in(2) ? random.below(120) : random.below(longest_);
 }
 
 void World::post(Side& from, Side& to) {

@@ -42,7 +42,7 @@ class Side {
     [[nodiscard]] bool rest_untouched() const;
   };
 
-  explicit Side(const EndpointOptions& options);
+  explicit Side(const EndpointOptions& with);
 
   /// A random list of `length` octets out of `source`; `data` becomes what it holds.
   std::vector<ddp::Sge> gather(std::uint32_t length, Random& random, Ulpdu& data);
@@ -51,6 +51,7 @@ class Side {
   /// Whether nothing could be sent now.
   [[nodiscard]] bool silent();
 
+  const EndpointOptions options;
   Endpoint endpoint;
   Region& source;   ///< The peer may read it; never changes.
   Region& shut;     ///< Same domain, no rights at all.
@@ -80,6 +81,16 @@ class World {
   std::unique_ptr<Side> sides[2];
 
  protected:
+  /// Sends some of what is to be sent.
+  virtual void transmit(Side& from) { from.transmit(random); }
+  /// Lets some of what was sent arrive.
+  virtual void convey(Side& from, Side& to) {
+    if (!from.wire.empty()) carry(from.wire, to);
+  }
+  /// Whether nothing of a side is under way or could be sent.
+  virtual bool silent(Side& side) { return side.wire.empty() && side.silent(); }
+  /// Checks that a delivery is the one that is due.
+  static void expect_due(const rdmap::SendDelivered& sent, Side& to);
   /// What the wire does to the oldest segment; the default is to deliver it.
   virtual void carry(std::deque<Ulpdu>& wire, Side& to);
   /// Takes one segment in and checks what it brings about.
@@ -95,6 +106,9 @@ class World {
   bool quiet();
 
   std::uint32_t operations_ = 0;
+
+ protected:
+  std::uint32_t longest_ = 1500;  // octets of a message, less than 4000
 };
 
 }  // namespace iwarp::test

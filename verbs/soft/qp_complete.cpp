@@ -7,17 +7,8 @@ namespace iwarp::verbs::soft {
 void SoftQp::retire() {
   Link& link = *link_.load();
   const std::uint64_t released = link.stream.released();
-  link.let_go(released);
-  while (!failing_ && issued(send_queue_.head())) {
-    const rdmap::Request& request = send_queue_.at(send_queue_.head());
-    if (rdmap::awaits_response(request.operation)) {
-      const std::uint32_t ahead = link.reads.finished() - request.read_index;
-      if (ahead == 0 || ahead > UINT32_MAX / 2) return;
-    } else if (released < request.end_offset) {
-      return;
-    }
-    complete_head(Status::kSuccess);
-  }
+  link.outbound().released(released);
+  while (!failing_ && link.outbound().head_done(released)) complete_head(Status::kSuccess);
 }
 
 void SoftQp::complete_head(Status status) {
@@ -29,7 +20,7 @@ void SoftQp::complete_head(Status status) {
   completion.opcode = completion_opcode(send_queue_.head());
   completion.byte_length = request.length;
   const bool report = request.report || status != Status::kSuccess;
-  if (status == Status::kSuccess) link_.load()->count(request.operation);
+  if (status == Status::kSuccess) count(request.operation);
   failing_ = failing_ || status != Status::kSuccess;
   send_queue_.retire();
   if (!report) return send_places_.give_back();
@@ -66,12 +57,16 @@ void SoftQp::flush_late_posts() {
   }
 }
 
+void SoftQp::count(rdmap::Operation operation) {
+  Link& link = *link_.load();
+  link.outbound().count(operation);
+  link.counters.publish(link.outbound().counters());
+}
+
 // Whether the request at `position` has left. What was flushed is ahead of what has left.
 bool SoftQp::issued(std::uint32_t position) const {
   const Link* link = link_.load();
-  if (link == nullptr) return false;
-  const std::uint32_t ahead = link->transmitter.cursor().request - position;
-  return ahead != 0 && ahead <= UINT32_MAX / 2;
+  return link != nullptr && link->outbound().has_left(position);
 }
 
 }  // namespace iwarp::verbs::soft

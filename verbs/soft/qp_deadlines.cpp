@@ -70,9 +70,10 @@ void SoftQp::give_up_half_fpdu(Clock::time_point since) {
 bool SoftQp::finds_nothing_to_read() {
   const Link* link = link_.load();
   if (link == nullptr || input_ended_.load()) return true;
-  const std::uint64_t before = link->octets_received.value();
+  const PublishedNumber& received = link->counters.octets_received;
+  const std::uint64_t before = received.value();
   const bool nothing_more = receive();
-  return link->discard.load() || (nothing_more && link->octets_received.value() == before);
+  return link->discard.load() || (nothing_more && received.value() == before);
 }
 
 // An end takes the time that it takes, as long as something moves: octets that TCP takes or the
@@ -84,8 +85,9 @@ void SoftQp::renew_deadline_by_progress() {
   const StreamState state = stream_state();
   if (link == nullptr || deadline == 0 || state == StreamState::kOperational) return;
   const bool receives = state != StreamState::kTerminating && !link->discard.load();
-  const Link::Progress now{link->octets_sent.value(), link->stream.delivery().unacknowledged,
-                           receives ? link->octets_received.value() : 0};
+  const Link::Progress now{link->counters.octets_sent.value(),
+                           link->stream.delivery().unacknowledged,
+                           receives ? link->counters.octets_received.value() : 0};
   if (now == link->progress) return;
   link->progress = now;
   // Unless the stream has gone on to another state meanwhile.
@@ -99,8 +101,9 @@ void SoftQp::end_if_idle() {
   const auto limit = link->mode.liveness->idle;
   if (limit.count() == 0) return;
   const auto idle = [&] {
-    const Link::Progress now{link->octets_sent.value(), link->stream.delivery().unacknowledged,
-                             link->octets_received.value()};
+    const Link::Progress now{link->counters.octets_sent.value(),
+                             link->stream.delivery().unacknowledged,
+                             link->counters.octets_received.value()};
     if (now == link->progress && link->idle_from != 0) return from_now(-limit) >= link->idle_from;
     link->progress = now;
     link->idle_from = from_now({});

@@ -15,8 +15,20 @@ rdmap::Rtr rtr_of(mpa::Rtr rtr) {
   return rdmap::Rtr::kNone;
 }
 
-rdmap::Extensions extensions_of(const RdmaMode& mode) {
-  return mode.info.rfc7306 ? rdmap::Extensions::kRfc7306 : rdmap::Extensions::kNone;
+connection::Terms terms_of(const RdmaMode& mode, const SoftQpInit& init, std::uint32_t secret) {
+  connection::Terms terms;
+  terms.modes = mode.agreed.modes;
+  terms.ird = mode.agreed.depths.ird;
+  terms.ord = mode.agreed.depths.ord;
+  terms.extensions = mode.info.rfc7306 ? rdmap::Extensions::kRfc7306 : rdmap::Extensions::kNone;
+  terms.rtr = rtr_of(mode.rtr);
+  if (awaits_rtr(mode)) terms.first = rdmap::FirstMessage::kMayBeRtrSend;
+  terms.receive_wait = init.receive_wait;
+  if (init.source_buffers == SourceBuffers::kStable) {
+    terms.source = connection::SourceMemory::kStable;
+  }
+  terms.secret = secret;
+  return terms;
 }
 
 }  // namespace
@@ -26,53 +38,10 @@ bool awaits_rtr(const RdmaMode& mode) {
 }
 
 SoftQp::Link::Link(SoftQp& qp, RdmaMode rdma_mode, std::uint32_t secret)
-    : mode(std::move(rdma_mode)),
-      stream(*mode.stream),
-      reads(mode.agreed.depths.ord, secret),
-      responses(mode.agreed.depths.ird),
-      deframer(mode.agreed.modes.crc, mode.agreed.modes.markers_rx),
-      receiver(
-          {qp.init_.host->stags(), qp.accessor(), qp.receives(), reads, responses, &qp.allowed_},
-          awaits_rtr(mode) ? rdmap::FirstMessage::kMayBeRtrSend : rdmap::FirstMessage::kOrdinary,
-          extensions_of(mode)),
-      framer(mode.agreed.modes.crc, mode.agreed.modes.markers_tx),
-      transmitter({qp.send_queue_, responses, reads}, rtr_of(mode.rtr)) {}
-
-void SoftQp::Link::drop_unsent() {
-  // A device that has not copied it yet reads on; see hold().
-  if (stream.released() < accepted) {
-    held.push_back({accepted, std::move(unsent), GatherList(0, 0), {}});
-  }
-  unsent = {};
-  unsent_from = 0;
-}
-
-bool SoftQp::Link::at_rtr() const { return fpdus_received.value() == 1 && awaits_rtr(mode); }
-
-void SoftQp::Link::hold(Scratch& scratch) {
-  for (ddp::StagTable::Pin& pin : scratch.pins) pin.lend();
-  held.push_back({accepted, {}, std::move(scratch.gather), std::move(scratch.pins)});
-  scratch.renew();
-}
-
-void SoftQp::Link::let_go(std::uint64_t released) {
-  while (!held.empty() && held.front().end <= released) held.pop_front();
-}
-
-void SoftQp::Link::count(rdmap::Operation operation) {
-  switch (operation) {
-    case rdmap::Operation::kWrite: return writes.add(1);
-    case rdmap::Operation::kRead: return reads_done.add(1);
-    case rdmap::Operation::kFetchAdd:
-    case rdmap::Operation::kCmpSwap: return atomics.add(1);
-    case rdmap::Operation::kWriteImmediate:
-    case rdmap::Operation::kWriteImmediateSolicited: writes.add(1); [[fallthrough]];
-    case rdmap::Operation::kImmediate:
-    case rdmap::Operation::kImmediateSolicited: return immediates.add(1);
-    case rdmap::Operation::kLocal: return;
-    default: return sends.add(1);
-  }
-}
+    : core({qp.init_.host->stags(), qp.accessor(), qp.receives(), qp.send_queue_, &qp.allowed_},
+           terms_of(rdma_mode, qp.init_, secret)),
+      mode(std::move(rdma_mode)),
+      stream(*mode.stream) {}
 
 TerminateInfo terminate_info(const rdmap::Terminate& message) {
   std::byte octets[rdmap::Terminate::kMaxSize];

@@ -14,15 +14,15 @@ void SoftQp::append_local(const SendWr& request) {
 // Whether the next request is one of those, and to be performed now: not once requests are flushed.
 bool SoftQp::local_due() const {
   if (bad_request_ || closed_here_.load() || flushing()) return false;
-  return link_.load()->transmitter.local_due();
+  return link_.load()->outbound().local_due();
 }
 
 // Performs the work request whose turn has come; false if there is none. What is before it has been
 // handed to the stream, or copied; what is behind it has not been looked at.
 bool SoftQp::perform_local() {
   if (!local_due()) return false;
-  Link& link = *link_.load();
-  const std::uint32_t position = link.transmitter.cursor().request;
+  connection::Outbound& outbound = link_.load()->outbound();
+  const std::uint32_t position = outbound.next_request();
   const LocalWork& work = local_work_[send_queue_.place(position)];
   MemoryRegistry& memory = init_.host->memory();
   bool done = false;
@@ -36,8 +36,7 @@ bool SoftQp::perform_local() {
                     "a work request names an STag that may not be bound, registered or ended so"};
     return false;
   }
-  send_queue_.at(position).end_offset = link.accepted;
-  link.transmitter.skip_local();
+  outbound.skip_local();
   return true;
 }
 

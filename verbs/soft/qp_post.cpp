@@ -132,8 +132,10 @@ std::errc SoftQp::Link::check_agreed(rdmap::Operation operation) const {
 // From here on each post is checked against what was agreed; those before it are checked here.
 void SoftQp::publish(Link& link) {
   const std::lock_guard lock(post_send_lock_);
-  for (std::uint32_t at = send_queue_.head(); at != send_queue_.tail() && !link.unagreed; ++at) {
-    if (link.check_agreed(send_queue_.at(at).operation) != std::errc{}) link.unagreed = at;
+  for (std::uint32_t at = send_queue_.head(); at != send_queue_.tail(); ++at) {
+    if (link.check_agreed(send_queue_.at(at).operation) == std::errc{}) continue;
+    link.outbound().refuse_at(at);
+    break;
   }
   link_.store(&link);
 }

@@ -1,4 +1,6 @@
 #include <algorithm>
+#include <cstring>
+#include <exception>
 #include <thread>
 #include <utility>
 
@@ -7,6 +9,7 @@
 namespace iwarp::verbs::soft {
 namespace {
 
+using connection::InboundStop;
 using rdmap::StreamEvent;
 using tcp_offload::IoStatus;
 
@@ -55,13 +58,12 @@ bool SoftQp::receive() {
 // Reads, verifies and places. True once the stream has nothing more for now.
 bool SoftQp::receive_some() {
   Link& link = *link_.load();
-  Scratch& scratch = Scratch::of_thread();
-  std::size_t have = link.tail_size;  // copied in front of what comes, if anything comes
-  const std::uint64_t whole_before = link.fpdus_received.value();
-  bool restored = false;
+  std::byte* const staging = Scratch::of_thread().staging.get();
+  std::size_t have = link.inbound().kept();  // moved in front of what comes, if anything comes
   bool drained = false;
+  bool moved = false;
   for (int turn = 0; turn < kReadsPerTurn && !drained && reads(); ++turn) {
-    const MutableBytes room(scratch.staging.get() + have, Scratch::kReadSize);
+    const MutableBytes room(staging + have, Scratch::kReadSize);
     const auto got = link.stream.receive(room);
     if (got.status != IoStatus::kOk) {
       drained = true;
@@ -70,21 +72,14 @@ bool SoftQp::receive_some() {
       if (got.status == IoStatus::kWouldBlock && sending_lost_.load()) lose_input(link.send_error);
       break;
     }
-    link.octets_received.add(got.data.size());
-    if (!restored && have != 0) std::copy_n(link.tail.get(), have, scratch.staging.get());
-    restored = true;
+    if (!std::exchange(moved, true)) link.inbound().move_kept(staging);
     const MutableBytes left = take_in(have, got.data);
-    if (awaits_receive()) {
-      keep_tail(ConstBytes(scratch.staging.get(), have), left, true);
-      link.stream.consume(got.data.size());
-      return true;
-    }
     // Fewer than there was room for: asking once more would only cost a system call.
-    drained = got.data.size() < room.size();
+    drained = got.data.size() < room.size() || awaits_receive();
+    if (awaits_receive()) keep({staging, have}, left);
     link.stream.consume(got.data.size());
   }
-  const bool progress = link.fpdus_received.value() != whole_before;
-  if (restored) keep_tail(ConstBytes(scratch.staging.get(), have), {}, progress);
+  if (moved && !awaits_receive()) keep({staging, have}, {});
   return drained;
 }
 
@@ -92,68 +87,76 @@ bool SoftQp::receive_some() {
 // the staging buffer; of those `have` are left there. Returns what it did not look at: nothing,
 // unless a message awaits a receive.
 MutableBytes SoftQp::take_in(std::size_t& have, MutableBytes data) {
-  std::byte* staging = Scratch::of_thread().staging.get();
+  connection::Inbound& inbound = link_.load()->inbound();
+  std::byte* const staging = Scratch::of_thread().staging.get();
   while (!data.empty() && !awaits_receive()) {
     // A device lends from its own memory or has filled the place it was offered.
     const std::size_t piece = std::min(data.size(), Scratch::kReadSize);
     if (data.data() != staging + have) std::copy_n(data.data(), piece, staging + have);
     data = data.subspan(piece);
-    const MutableBytes all(staging, have + piece);
-    const std::size_t used = process(all);
-    have = all.size() - used;
-    if (used != 0) std::memmove(staging, staging + used, have);
+    MutableBytes rest(staging, have + piece);
+    run([&](const auto& limits, auto& events) {
+      const auto taken = inbound.take(rest, limits, events);
+      rest = rest.subspan(taken.octets);
+      return taken.why;
+    });
+    have = rest.size();
+    if (rest.data() != staging) std::memmove(staging, rest.data(), have);
   }
   return data;
 }
 
-// Handles the whole FPDUs at the start of `bytes`, up to one that awaits a receive; returns how
-// many octets they were.
-std::size_t SoftQp::process(MutableBytes bytes) {
-  Link& link = *link_.load();
-  const std::size_t size = bytes.size();
-  while (!bytes.empty() && !link.discard) {
-    const mpa::Deframed next = link.deframer.next(bytes);
-    if (std::holds_alternative<mpa::NeedMore>(next)) return size - bytes.size();
-    if (const auto* error = std::get_if<mpa::Error>(&next)) {
-      rdmap::Terminate message;
-      message.cause = rdmap::cause_of_llp(mpa::terminate_code(*error));
-      on_fault({message, std::nullopt});
-      break;
-    }
-    const auto& fpdu = std::get<mpa::Fpdu>(next);
-    on_ulpdu(fpdu.ulpdu);
-    bytes = bytes.subspan(fpdu.wire_size);
-    if (awaits_receive()) return size - bytes.size();
+// What has been delivered before something throws is the program's.
+template <typename Step>
+InboundStop SoftQp::gather_events(Step step, connection::InboundEvents& events) {
+  events.clear();
+  try {
+    return step(inbound_limits(), events);
+  } catch (const std::exception&) {
+    on_events(events);
+    throw;
   }
-  return size;
 }
 
-void SoftQp::on_ulpdu(ConstBytes ulpdu) {
-  Link& link = *link_.load();
-  link.fpdus_received.add(1);
-  const bool first = !std::exchange(link.first_seen, true);
-  if (first) hold_.store(false);  // RFC 5044 §7.1.2 rule 4: from here on a responder may send
-  // What comes behind a message that waits has to be kept.
-  const bool waits = init_.receive_wait.count() != 0 && init_.host->tail_room();
-  const auto event =
-      link.receiver.on_ulpdu(ulpdu, waits ? rdmap::NoReceive::kWait : rdmap::NoReceive::kFault);
-  if (!event) return on_fault(event.error());
-  if (std::holds_alternative<rdmap::AwaitsReceive>(*event)) {
-    await_receive(ulpdu);
-  } else {
-    on_event(*event);
+// Takes runs of FPDUs by `step`, until it needs more octets or a message awaits a receive.
+template <typename Step>
+void SoftQp::run(Step step) {
+  connection::InboundEvents& events = Scratch::of_thread().events;
+  for (;;) {
+    const InboundStop why = gather_events(step, events);
+    on_events(events);
+    const bool goes_on = why == InboundStop::kEventsFull ||
+                         (why == InboundStop::kAwaitsReceive && !await_receive(events));
+    if (!goes_on) return;
   }
-  if (first) on_first_fpdu();
 }
 
-// Stops reading, for a bounded time. TCP makes the peer wait.
-void SoftQp::await_receive(ConstBytes ulpdu) {
-  link_.load()->waiting.assign(ulpdu.begin(), ulpdu.end());
-  receive_deadline_.store(from_now(init_.receive_wait));
+// Where nothing waits for a receive the time is of no account.
+connection::InboundLimits SoftQp::inbound_limits() const {
+  if (init_.receive_wait.count() == 0) return {};
+  return {.now = init_.host->running(), .may_wait = init_.host->tail_room()};
+}
+
+// What the program is told of is counted before.
+void SoftQp::on_events(const connection::InboundEvents& events) {
+  Link& link = *link_.load();
+  link.counters.publish(link.inbound().counters());
+  if (events.first) hold_.store(false);  // RFC 5044 §7.1.2 rule 4: a responder may send now
+  complete_receives(events.deliveries());
+  if (events.for_outbound) want_transmit_.store(true);
+  if (events.fault) return on_fault(*events.fault, events.faulty_read);
+  if (events.terminate) on_peer_terminate(*events.terminate, events.terminated_read);
+  if (events.first) on_first_fpdu();
+}
+
+// Stops reading, for a bounded time. TCP makes the peer wait. False if the message has been taken
+// after all: a thread that posts looks then whether a message waits, and the message is offered
+// after it has been said to wait; one of the two finds the other.
+bool SoftQp::await_receive(connection::InboundEvents& events) {
   set_awaits_receive(true);
-  // Whoever posts looks next whether a message waits, and it is offered here next: one of the two
-  // finds the other.
-  if (!offer_awaiting()) init_.host->look_again(*this);
+  if (offer_awaiting(events)) return false;
+  init_.host->look_again(*this);
+  return true;
 }
 
 // Whoever sleeps at its queues is not to be woken by a socket that is not read.
@@ -164,39 +167,32 @@ void SoftQp::set_awaits_receive(bool awaits) {
 }
 
 // Offers the message that waits once more; false if it waits on.
-bool SoftQp::offer_awaiting() {
-  Link& link = *link_.load();
-  const bool late = from_now({}) >= receive_deadline_.load();
-  const auto event = link.receiver.on_ulpdu(
-      link.waiting, late ? rdmap::NoReceive::kFault : rdmap::NoReceive::kWait);
-  if (event && std::holds_alternative<rdmap::AwaitsReceive>(*event)) return false;
+bool SoftQp::offer_awaiting(connection::InboundEvents& events) {
+  bool taken = false;
+  gather_events(
+      [&](const auto& limits, auto& into) {
+        taken = link_.load()->inbound().offer_waiting(limits, into);
+        return InboundStop::kNeedsMore;
+      },
+      events);
+  if (!taken) return false;
   set_awaits_receive(false);
-  link.waiting.clear();
-  if (event) {
-    on_event(*event);
-  } else {
-    on_fault(event.error());
-  }
+  on_events(events);
   return true;
 }
 
 // Goes on with what came behind the message that waited; false if one waits.
 bool SoftQp::resume() {
   if (!awaits_receive()) return true;
-  if (!offer_awaiting()) return false;
-  Link& link = *link_.load();
-  const auto behind = std::move(link.tail);
-  const MutableBytes octets(behind.get(), link.tail_size);
-  init_.host->account_tail(-static_cast<std::ptrdiff_t>(octets.size()));
-  link.tail_size = 0;
-  std::size_t have = 0;
-  const MutableBytes left = take_in(have, octets);
-  keep_tail(ConstBytes(Scratch::of_thread().staging.get(), have), left, true);
+  if (!offer_awaiting(Scratch::of_thread().events)) return false;
+  connection::Inbound& inbound = link_.load()->inbound();
+  run([&](const auto& limits, auto& events) { return inbound.resume(limits, events); });
+  account_kept();
   return !awaits_receive();
 }
 
 void SoftQp::on_first_fpdu() {
-  Link& link = *link_.load();
+  const Link& link = *link_.load();
   if (link.mode.role != Role::kResponder) return;
   want_transmit_.store(true);
   if (link.mode.agreed.model != mpa::ConnectionModel::kPeerToPeer) return;
@@ -205,23 +201,17 @@ void SoftQp::on_first_fpdu() {
   deadline_.compare_exchange_strong(awaited, 0);  // unless that of an end has come meanwhile
 }
 
-void SoftQp::on_event(const rdmap::Event& event) {
-  Link& link = *link_.load();
-  if (const auto* delivered = std::get_if<rdmap::SendDelivered>(&event)) {
-    complete_receive(*delivered);
-  } else if (std::holds_alternative<rdmap::PlacedWrite>(event)) {
-    if (!link.at_rtr()) link.peer_writes.add(1);
-  } else if (std::holds_alternative<rdmap::ReadRequestDelivered>(event)) {
-    if (!link.at_rtr()) link.peer_reads.add(1);
-    want_transmit_.store(true);
-  } else if (std::holds_alternative<rdmap::AtomicRequestDelivered>(event)) {
-    link.peer_atomics.add(1);
-    want_transmit_.store(true);
-  } else if (std::holds_alternative<rdmap::RequestFinished>(event)) {
-    want_transmit_.store(true);
-  } else if (const auto* terminate = std::get_if<rdmap::Terminate>(&event)) {
-    on_peer_terminate(*terminate);
+// What one of them throws keeps no other from being completed.
+void SoftQp::complete_receives(std::span<const rdmap::SendDelivered> deliveries) {
+  std::exception_ptr thrown;
+  for (const rdmap::SendDelivered& delivered : deliveries) {
+    try {
+      complete_receive(delivered);
+    } catch (const std::exception&) {
+      thrown = std::current_exception();
+    }
   }
+  if (thrown) std::rethrow_exception(thrown);
 }
 
 void SoftQp::complete_receive(const rdmap::SendDelivered& delivered) {
@@ -241,58 +231,35 @@ void SoftQp::complete_receive(const rdmap::SendDelivered& delivered) {
     completion.flags = completion.flags | CompletionFlags::kImmediate;
     completion.immediate = *delivered.immediate;
   }
-  link_.load()->receives.add(1);
-  shared_receives_.give_back();
   if (!init_.recv_cq->push(completion, receive_places())) {
     lost("the receive completion queue overran");
   }
 }
 
-void SoftQp::on_fault(const rdmap::Fault& fault) {
-  Link& link = *link_.load();
+void SoftQp::on_fault(const rdmap::Fault& fault, std::optional<std::uint32_t> faulty_read) {
   const rdmap::Cause too_long = rdmap::cause_of(ddp::Error::kMessageTooLong);
   const Status first = fault.local_memory                  ? Status::kLocalProtectionError
                        : fault.terminate.cause == too_long ? Status::kLocalLengthError
                                                            : Status::kFlushed;
-  if (fault.in_sink) blamed_read_.blame(link.reads.finished(), Status::kLocalProtectionError);
-  link.discard = true;  // from here on requests may be flushed
+  if (faulty_read) blamed_read_.blame(*faulty_read, Status::kLocalProtectionError);
+  link_.load()->discard = true;  // from here on requests may be flushed
   std::string reason = rdmap::describe(fault.terminate.cause);
   if (fault.memory) reason += ": " + missing_memory(Attempt::kWrite, fault.memory);
   order_terminate(fault.terminate, std::move(reason));
-  flush_receives(fault.in_sink ? Status::kFlushed : first);
+  flush_receives(faulty_read ? Status::kFlushed : first);
 }
 
 // The request that a Terminate names failed at the peer; what else is under way nobody knows.
-void SoftQp::on_peer_terminate(const rdmap::Terminate& message) {
-  Link& link = *link_.load();
+void SoftQp::on_peer_terminate(const rdmap::Terminate& message,
+                               std::optional<std::uint32_t> terminated_read) {
   explain(fault_found_by_peer(message));
-  if (const auto index = named_request(message)) {
-    blamed_read_.blame(*index, status_of(message.cause));
-  }
+  if (terminated_read) blamed_read_.blame(*terminated_read, status_of(message.cause));
   {
     const std::lock_guard lock(state_mutex_);
     terminate_received_ = terminate_info(message);
   }
-  link.discard = true;  // from here on requests may be flushed
+  link_.load()->discard = true;  // from here on requests may be flushed
   apply(StreamEvent::kPeerTerminate);
-}
-
-// Which of our Reads and atomics a Terminate is about: by the Read Request Header, or else by the
-// MSN of the DDP header, as all of them travel on QN 1 (RFC 5040 §4.8, RFC 7306 §5.2).
-std::optional<std::uint32_t> SoftQp::named_request(const rdmap::Terminate& message) const {
-  const Link& link = *link_.load();
-  const std::uint32_t first = link.reads.finished();
-  const auto header = ddp::parse(ConstBytes(message.ddp_header).first(message.ddp_header_size));
-  const auto* untagged = header ? std::get_if<ddp::UntaggedSegment>(&*header) : nullptr;
-  const bool by_msn = untagged != nullptr && untagged->header.qn == rdmap::kReadRequestQueueNumber;
-  for (std::uint32_t i = 0; i < link.mode.agreed.depths.ord; ++i) {
-    const std::uint32_t index = first + i;
-    const bool named = message.read_request
-                           ? message.read_request->sink_stag == link.reads.sink_stag(index)
-                           : by_msn && untagged->header.msn.value() == index + 1U;
-    if (named) return index;
-  }
-  return std::nullopt;
 }
 
 // Nothing is read any more, so nobody is to be woken for it.
@@ -322,25 +289,23 @@ void SoftQp::lose_input(const std::error_code& error) {
   lose_connection(connection_lost(error));
 }
 
-// Keeps the octets of an unfinished FPDU with the queue pair: the staging buffer is the thread's.
-// Its time runs from its first octet; octets that trickle in do not lengthen it. Behind a message
-// that awaits a receive there may be more of them, and there is no hurry.
-void SoftQp::keep_tail(ConstBytes rest, ConstBytes behind, bool progress) {
+// Keeps what was not taken with the queue pair: the staging buffer is the thread's.
+void SoftQp::keep(ConstBytes rest, ConstBytes behind) {
+  const bool any = !rest.empty() || !behind.empty();
+  link_.load()->inbound().keep(rest, behind, any ? init_.host->running() : Clock::time_point{});
+  account_kept();
+}
+
+void SoftQp::account_kept() {
   Link& link = *link_.load();
-  if (link.discard) rest = behind = {};
-  const std::size_t size = rest.size() + behind.size();
-  const bool fresh = progress || link.tail_size == 0;
-  link.tail.reset(size == 0 ? nullptr : new std::byte[size]);
-  init_.host->account_tail(static_cast<std::ptrdiff_t>(size) -
-                           static_cast<std::ptrdiff_t>(link.tail_size));
-  link.tail_size = size;
-  std::copy(behind.begin(), behind.end(), std::copy(rest.begin(), rest.end(), link.tail.get()));
-  if (size == 0 || awaits_receive()) {
-    half_fpdu_since_.store(0);
-  } else if (fresh) {
-    half_fpdu_since_.store(from_now({}));
-  }
-  half_fpdu_octets_.store(size);
+  const connection::Inbound& inbound = link.inbound();
+  link.counters.publish(inbound.counters());
+  init_.host->account_tail(static_cast<std::ptrdiff_t>(inbound.kept()) -
+                           static_cast<std::ptrdiff_t>(link.accounted));
+  link.accounted = inbound.kept();
+  const auto half = inbound.half_fpdu();
+  half_fpdu_since_.store(half ? half->since.time_since_epoch().count() : 0);
+  half_fpdu_octets_.store(inbound.kept());
 }
 
 void SoftQp::flush_if_wanted() {
@@ -370,14 +335,13 @@ void SoftQp::flush_receives(Status first) {
   if (link != nullptr) {
     link->discard = true;
     if (awaits_receive()) set_awaits_receive(false);
-    link->waiting.clear();
-    keep_tail({}, {}, false);
-    if (const auto open = link->receiver.abandon()) {
+    if (const auto open = link->inbound().stop()) {
       // Whoever sees the completion may post anew at once: the entry is free before.
       const rdmap::ReceiveBuffer buffer = *open;
       shared_receives_.give_back();
       complete(buffer, first);
     }
+    account_kept();
   }
   if (keeps_receives()) return;
   while (const auto buffer = receive_queue_.take()) complete(*buffer, Status::kFlushed);

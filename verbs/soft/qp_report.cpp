@@ -54,22 +54,7 @@ int SoftQp::descriptor() const {
 
 QpCounters SoftQp::counters() const {
   const Link* link = link_.load();
-  if (link == nullptr) return {};
-  QpCounters counters;
-  counters.sends = link->sends.value();
-  counters.writes = link->writes.value();
-  counters.reads = link->reads_done.value();
-  counters.receives = link->receives.value();
-  counters.immediates = link->immediates.value();
-  counters.atomics = link->atomics.value();
-  counters.peer_writes = link->peer_writes.value();
-  counters.peer_reads = link->peer_reads.value();
-  counters.peer_atomics = link->peer_atomics.value();
-  counters.octets_sent = link->octets_sent.value();
-  counters.octets_received = link->octets_received.value();
-  counters.fpdus_sent = link->fpdus_sent.value();
-  counters.fpdus_received = link->fpdus_received.value();
-  return counters;
+  return link == nullptr ? QpCounters{} : link->counters.all();
 }
 
 std::optional<TerminateInfo> SoftQp::terminate_sent() const {

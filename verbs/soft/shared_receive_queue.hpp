@@ -85,7 +85,9 @@ class SharedReceives final : public rdmap::ReceiveSource {
 
   /// Gives back the entry of the one taken before.
   std::optional<rdmap::ReceiveBuffer> take() override;
-  /// Its message is complete: the entry is free before the program hears of it.
+  /// The entry is free before the program hears of the message.
+  void finish() override { give_back(); }
+  /// Gives back the entry of the one taken last, if that was not done.
   void give_back();
 
  private:

@@ -31,12 +31,12 @@ SoftQp::~SoftQp() {
   init_.send_cq->detach(*this);
   init_.recv_cq->detach(*this);
   Link& link = *owned_link_;
-  init_.host->account_tail(-static_cast<std::ptrdiff_t>(link.tail_size));
+  init_.host->account_tail(-static_cast<std::ptrdiff_t>(link.accounted));
   if (stream_state() == StreamState::kClosed) return;
   explain(graceful_end(EndedBy::kProgram, EndLayer::kNone, "the queue pair was destroyed here"));
   init_.host->post([end = end_of_connection()] { log_end(end); });
-  std::vector<std::byte> unsent(link.unsent.begin() + static_cast<std::ptrdiff_t>(link.unsent_from),
-                                link.unsent.end());
+  const ConstBytes rest = link.outbound().rest();
+  std::vector<std::byte> unsent(rest.begin(), rest.end());
   auto stream = std::move(link.mode.stream);
   // A device that does not copy may still read from what the link holds.
   init_.host->see_off({std::move(owned_link_), std::move(unsent), std::move(stream),
@@ -157,7 +157,7 @@ void SoftQp::end_after(const std::exception& thrown) noexcept {
                          error_of(thrown, "the stack cannot go on").message));
   });
   try_to([this] { apply(StreamEvent::kLost); });
-  try_to([] { Scratch::of_thread().clear(); });  // a deregistration may be waiting for its pins
+  try_to([] { Scratch::of_thread().batch.clear(); });  // a deregistration may be waiting for it
 }
 
 // The first cause counts; a fault outranks a graceful end under way.

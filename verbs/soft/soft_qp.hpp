@@ -5,11 +5,8 @@
 #include <mutex>
 #include <optional>
 
-#include "iwarp/mpa/deframer.hpp"
-#include "iwarp/mpa/framer.hpp"
-#include "iwarp/rdmap/receiver.hpp"
+#include "iwarp/connection/core.hpp"
 #include "iwarp/rdmap/stream_state.hpp"
-#include "iwarp/rdmap/transmitter.hpp"
 #include "iwarp/verbs/provider.hpp"
 #include "soft/blamed_read.hpp"
 #include "soft/diagnose.hpp"
@@ -27,20 +24,8 @@
 
 namespace iwarp::verbs::soft {
 
-/// A counter that one thread at a time advances and any thread reads.
-class Counter {
- public:
-  void add(std::uint64_t n) {
-    value_.store(value_.load(std::memory_order_relaxed) + n, std::memory_order_relaxed);
-  }
-  [[nodiscard]] std::uint64_t value() const { return value_.load(std::memory_order_relaxed); }
-
- private:
-  std::atomic<std::uint64_t> value_{0};
-};
-
 /// The most elements of a gather or scatter list.
-inline constexpr std::uint32_t kMaxSges = 16;
+inline constexpr std::uint32_t kMaxSges = connection::Outbound::kMaxSges;
 
 /// A queue pair of the software provider: the protocol cores between a stream and the queues.
 ///
@@ -244,22 +229,27 @@ class SoftQp final : public provider::Qp,
   void flush_if_wanted();
   bool receive_some();
   MutableBytes take_in(std::size_t& have, MutableBytes data);
-  std::size_t process(MutableBytes bytes);
-  void on_ulpdu(ConstBytes ulpdu);
-  void await_receive(ConstBytes ulpdu);
+  template <typename Step>
+  connection::InboundStop gather_events(Step step, connection::InboundEvents& events);
+  template <typename Step>
+  void run(Step step);
+  [[nodiscard]] connection::InboundLimits inbound_limits() const;
+  void on_events(const connection::InboundEvents& events);
+  bool await_receive(connection::InboundEvents& events);
   void set_awaits_receive(bool awaits);
-  bool offer_awaiting();
+  bool offer_awaiting(connection::InboundEvents& events);
   bool resume();
-  void on_event(const rdmap::Event& event);
-  void on_fault(const rdmap::Fault& fault);
-  void on_peer_terminate(const rdmap::Terminate& message);
+  void on_fault(const rdmap::Fault& fault, std::optional<std::uint32_t> faulty_read);
+  void on_peer_terminate(const rdmap::Terminate& message,
+                         std::optional<std::uint32_t> terminated_read);
   void on_first_fpdu();
-  [[nodiscard]] std::optional<std::uint32_t> named_request(const rdmap::Terminate& message) const;
   void stop_reading();
   void end_of_input(bool inside_fpdu);
   void lose_input(const std::error_code& error);
-  void keep_tail(ConstBytes rest, ConstBytes behind, bool progress);
+  void keep(ConstBytes rest, ConstBytes behind);
+  void account_kept();
   void flush_receives(Status first);
+  void complete_receives(std::span<const rdmap::SendDelivered> deliveries);
   void complete_receive(const rdmap::SendDelivered& delivered);
 
   // qp_transmit.cpp: under tx_.
@@ -269,15 +259,7 @@ class SoftQp final : public provider::Qp,
   void yield_turn();
   void await_memory();
   void lose_sending(const std::error_code& error);
-  void plan(std::size_t mulpdu);
-  bool plan_segment(std::size_t mulpdu);
-  struct Payload;
-  MemoryFault frame(const rdmap::OutgoingSegment& segment, const Payload& payload);
-  [[nodiscard]] mpa::PayloadUse use_for(std::size_t length, SourceBuffers buffers) const;
-  bool resolve(const rdmap::OutgoingSegment& segment, Payload& payload);
-  bool resolve_request(const rdmap::OutgoingSegment& segment, Payload& payload);
-  bool resolve_response(const rdmap::OutgoingSegment& segment, Payload& payload);
-  void commit(std::size_t accepted);
+  [[nodiscard]] connection::MayLeave may_leave() const;
   void discard_completions();
   void take_terminate();
 
@@ -287,12 +269,12 @@ class SoftQp final : public provider::Qp,
   void complete_head(Status status);
   void flush_late_posts();
 
+  void count(rdmap::Operation operation);
+
   // qp_source_fault.cpp: under tx_.
-  void refuse_read(const rdmap::OutgoingSegment& response, ddp::Error error,
-                   const std::string& detail = {});
-  void blame_source(const rdmap::OutgoingSegment& segment, const MemoryFault& fault);
+  void blame(const connection::SendFault& fault);
   bool goes_on_after(const tcp_offload::Sent& sent);
-  void lose_cut_fpdu(const PlannedFpdu& cut, const MemoryFault& fault);
+  void lose_cut_fpdu(const connection::CutFault& cut);
 
   // qp_local.cpp: the first under post_send_lock_, the others under tx_.
   void append_local(const SendWr& request);
@@ -367,12 +349,10 @@ class SoftQp final : public provider::Qp,
   std::atomic<Clock::rep> gone_deadline_{0};  // while peer_gone_
   std::atomic<Clock::rep> half_fpdu_since_{0};
   std::atomic<std::size_t> half_fpdu_octets_{0};
-  std::atomic<bool> owes_close_{false};          // there was no memory for finish_close()
-  std::atomic<Clock::rep> receive_deadline_{0};  // while awaits_receive_
+  std::atomic<bool> owes_close_{false};  // there was no memory for finish_close()
   BlamedRead blamed_read_;
   bool failing_ = false;  // a request has failed, and nothing behind it succeeds; under tx_
   std::optional<BadRequest> bad_request_;  // cannot be sent or performed; under tx_
-  bool copies_all_ = false;  // the stream could not read what it was offered; under tx_
 };
 
 }  // namespace iwarp::verbs::soft

@@ -30,6 +30,8 @@ class ReceiveSource {
   /// The oldest posted receive; none if none is posted. Its `sges` stay valid until the message has
   /// been delivered or abandoned.
   virtual std::optional<ReceiveBuffer> take() = 0;
+  /// The message that took the last one is whole: its `sges` are not needed any more.
+  virtual void finish() {}
 };
 
 /// What a segment brought about. Most bring about nothing that anybody must hear of.
@@ -122,6 +124,7 @@ class Receiver {
   std::optional<ddp::Error> open_message(const ddp::UntaggedSegment& segment);
   /// The octets that the buffer of a message has; nothing if there is no buffer for it.
   std::optional<std::uint64_t> take_buffer(Opcode opcode);
+  void finish_receive();
   Step place_untagged(const ddp::UntaggedSegment& segment);
   std::optional<Refusal> place_payload(QueueNumber qn, std::size_t offset, ConstBytes payload);
   [[nodiscard]] bool is_rtr_send(const ddp::UntaggedSegment& segment) const;

@@ -1,0 +1,214 @@
+#include "iwarp/connection/outbound.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "iwarp/mpa/mulpdu.hpp"
+#include "outbound_payload.hpp"
+
+namespace iwarp::connection {
+namespace {
+
+// Whether position `a` is behind position `b`; both count up freely.
+bool is_behind(std::uint32_t a, std::uint32_t b) { return static_cast<std::int32_t>(a - b) > 0; }
+
+}  // namespace
+
+Outbound::Outbound(const Parts& parts, const Settings& settings)
+    : parts_(parts),
+      source_(settings.source),
+      framer_(settings.crc, settings.markers),
+      transmitter_({parts.requests, parts.responses, parts.reads}, settings.rtr) {}
+
+// ---- Octets ----
+
+// The rest of an FPDU goes alone: if the stream takes no more, planning was for nothing.
+Offer Outbound::offer(Batch& batch, const OutboundLimits& limits) {
+  batch.clear();
+  Offer offer;
+  if (!rest().empty()) {
+    batch.gather_.reference(rest());
+  } else if (limits.may_leave != MayLeave::kRestOnly || terminating()) {
+    batch.before_ = position();
+    plan(batch, limits, offer.fault);
+    // The peer may ask again as soon as it holds a response, before the write has returned.
+    parts_.responses.planned(transmitter_.cursor().response);
+    if (!batch.planned_.empty()) offer.fault.reset();  // found again, when that has left
+  }
+  if (batch.size() == 0) batch.clear();
+  offer.pieces = batch.pieces();
+  return offer;
+}
+
+Outbound::Planning Outbound::plan(Batch& batch, const OutboundLimits& limits,
+                                  std::optional<SendFault>& fault) {
+  while (batch.planned_.size() < Batch::kMostFpdus && batch.size() < limits.octets) {
+    const Planning made = plan_fpdu(batch, limits.mulpdu, fault);
+    if (made != Planning::kDone) return made;
+  }
+  return Planning::kNoRoom;
+}
+
+Outbound::Planning Outbound::plan_fpdu(Batch& batch, std::size_t mulpdu,
+                                       std::optional<SendFault>& fault) {
+  if (!has_room(batch, mulpdu)) return Planning::kNoRoom;
+  const auto before = transmitter_.cursor();
+  const bool request_next = before.rtr == rdmap::Rtr::kNone && !terminating();
+  if (request_next && refused_ == before.request) {
+    fault = RequestFault{RequestFault::What::kNotAgreed, before.request, {}};
+    return Planning::kFault;
+  }
+  const auto segment = transmitter_.next(mulpdu);
+  if (!segment) return Planning::kNothing;
+  Payload payload;
+  fault = gather(batch, *segment, payload);
+  if (!fault) {
+    const MemoryFault missing =
+        framer_.frame(segment->header_bytes(), payload.all(), payload.use, batch.gather_);
+    if (missing) fault = memory_missing(*segment, missing);
+  }
+  if (fault) {
+    transmitter_.rewind(before);
+    return Planning::kFault;
+  }
+  batch.planned_.push_back(
+      {batch.size(), position(), segment->source, segment->position, segment->closes_request});
+  return Planning::kDone;
+}
+
+bool Outbound::has_room(const Batch& batch, std::size_t mulpdu) const {
+  return batch.gather_.has_room(mpa::Framer::arena_needed(mulpdu, mulpdu, markers()),
+                                mpa::Framer::pieces_needed(kMaxSges, mulpdu, markers()));
+}
+
+void Outbound::go_to(const Batch::Position& position) {
+  transmitter_.rewind(position.cursor);
+  framer_ = position.framer;
+}
+
+// The memory behind what was offered is let go before this returns, unless the stream still reads
+// it: a deregistration may be waiting.
+std::optional<CutFault> Outbound::sent(Batch& batch, std::size_t accepted, std::uint64_t released) {
+  std::optional<CutFault> cut;
+  if (batch.planned_.empty()) {
+    counters_.octets += accepted;
+    rest_from_ += accepted;
+    if (accepted != 0 && rest().empty()) drop_rest(released);
+  } else {
+    const std::size_t begun = settle_planned(batch, accepted);
+    counters_.octets += accepted;
+    cut = keep_rest(batch, begun, accepted);
+    const bool lent = accepted != 0 && released < counters_.octets;
+    if (lent && !cut) hold(batch);
+  }
+  batch.clear();
+  return cut;
+}
+
+// Brings this half to where it stands behind the FPDUs that have begun to leave; returns how many
+// they are.
+std::size_t Outbound::settle_planned(Batch& batch, std::size_t accepted) {
+  std::size_t begun = 0;
+  for (std::size_t end = 0; begun < batch.planned_.size() && end < accepted; ++begun) {
+    const Batch::Planned& fpdu = batch.planned_[begun];
+    end = fpdu.end;
+    if (fpdu.closes_request) parts_.requests.at(fpdu.request).end_offset = counters_.octets + end;
+  }
+  counters_.fpdus += begun;
+  go_to(begun == 0 ? batch.before_ : batch.planned_[begun - 1].behind);
+  parts_.responses.planned(transmitter_.cursor().response);
+  parts_.responses.retire(transmitter_.cursor().response);
+  return begun;
+}
+
+// The rest of an FPDU that was cut is copied: its CRC has been taken, so that its octets must
+// neither change nor go away with their registration.
+std::optional<CutFault> Outbound::keep_rest(const Batch& batch, std::size_t begun,
+                                            std::size_t accepted) {
+  if (begun == 0) return std::nullopt;
+  const Batch::Planned& last = batch.planned_[begun - 1];
+  if (last.end == accepted) return std::nullopt;
+  rest_.resize(last.end - accepted);
+  const MemoryFault missing = batch.gather_.extract(accepted, rest_);
+  if (!missing) return std::nullopt;
+  rest_ = std::vector<std::byte>();
+  CutFault fault{std::nullopt, missing};
+  if (last.source == rdmap::Source::kRequest) fault.request = last.request;
+  return fault;
+}
+
+// A stream that has not copied it yet reads on.
+void Outbound::drop_rest(std::uint64_t released) {
+  if (released < counters_.octets) {
+    held_.emplace_back();
+    held_.back().end = counters_.octets;
+    held_.back().rest.swap(rest_);
+  }
+  rest_ = std::vector<std::byte>();
+  rest_from_ = 0;
+}
+
+void Outbound::hold(Batch& batch) {
+  held_.emplace_back();  // what may throw comes first
+  Held& held = held_.back();
+  held.end = counters_.octets;
+  batch.swap_room(held.gather, held.pins);
+  for (ddp::StagTable::Pin& pin : held.pins) pin.lend();
+}
+
+void Outbound::released(std::uint64_t octets) {
+  const auto kept =
+      std::ranges::find_if(held_, [octets](const Held& held) { return held.end > octets; });
+  held_.erase(held_.begin(), kept);
+}
+
+bool Outbound::has_more() {
+  if (!rest().empty()) return true;
+  const auto cursor = transmitter_.cursor();
+  const bool more = transmitter_.next(mpa::kMinMulpdu).has_value();
+  transmitter_.rewind(cursor);
+  return more;
+}
+
+// ---- Requests ----
+
+// A request that was flushed is not asked for: it has gone from the queue.
+bool Outbound::has_left(std::uint32_t position) const {
+  return is_behind(transmitter_.cursor().request, position);
+}
+
+bool Outbound::head_done(std::uint64_t released) const {
+  const std::uint32_t head = parts_.requests.head();
+  if (head == parts_.requests.tail() || !has_left(head)) return false;
+  const rdmap::Request& request = std::as_const(parts_.requests).at(head);
+  return rdmap::awaits_response(request.operation)
+             ? is_behind(parts_.reads.finished(), request.read_index)
+             : released >= request.end_offset;
+}
+
+void Outbound::count(rdmap::Operation operation) {
+  using rdmap::Operation;
+  switch (operation) {
+    case Operation::kSend:
+    case Operation::kSendInvalidate:
+    case Operation::kSendSolicited:
+    case Operation::kSendSolicitedInvalidate: ++counters_.sends; return;
+    case Operation::kWrite: ++counters_.writes; return;
+    case Operation::kRead: ++counters_.reads; return;
+    case Operation::kFetchAdd:
+    case Operation::kCmpSwap: ++counters_.atomics; return;
+    case Operation::kWriteImmediate:
+    case Operation::kWriteImmediateSolicited: ++counters_.writes; [[fallthrough]];
+    case Operation::kImmediate:
+    case Operation::kImmediateSolicited: ++counters_.immediates; return;
+    case Operation::kLocal: return;
+  }
+}
+
+// It is done as soon as what is before it has been released.
+void Outbound::skip_local() {
+  parts_.requests.at(next_request()).end_offset = counters_.octets;
+  transmitter_.skip_local();
+}
+
+}  // namespace iwarp::connection
