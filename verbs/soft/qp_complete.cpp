@@ -27,17 +27,23 @@ void SoftQp::complete_head(Status status) {
   if (!init_.send_cq->push(completion, send_places_)) lost("the send completion queue overran");
 }
 
+// And the program has not given the connection up before it could hear of it.
+bool SoftQp::peer_has_gone() const {
+  const connection::Life now = life();
+  return now.input == connection::Input::kPeerGone && now.program != connection::Program::kGone;
+}
+
 void SoftQp::flush_requests() {
   while (send_queue_.head() != send_queue_.tail()) {
     const std::uint32_t position = send_queue_.head();
     const rdmap::Request& request = send_queue_.at(position);
-    const bool nobody = link_.load() == nullptr || (peer_gone_.load() && !given_up_.load());
+    const bool nobody = link_.load() == nullptr || peer_has_gone();
     const bool unreached = init_.connectionless && nobody && !failing_;
     Status status = unreached ? Status::kUnreachable : Status::kFlushed;
     if (bad_request_ && bad_request_->position == position) status = bad_request_->status;
     if (rdmap::awaits_response(request.operation) && issued(position)) {
       // Its memory is the program's again only when no response is placed any more.
-      if (!link_.load()->discard.load() && !input_ended_.load()) return;
+      if (life().input == connection::Input::kOpen) return;
       if (const auto blamed = blamed_read_.status_of(request.read_index)) status = *blamed;
     }
     complete_head(status);

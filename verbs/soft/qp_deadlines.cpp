@@ -5,8 +5,10 @@
 namespace iwarp::verbs::soft {
 namespace {
 
-using rdmap::StreamEvent;
-using rdmap::StreamState;
+using connection::Course;
+using connection::Input;
+using connection::LifeEvent;
+using connection::Output;
 
 constexpr std::chrono::milliseconds kFirstLook{1}, kLongestLook{128};
 
@@ -32,7 +34,7 @@ bool SoftQp::check_deadlines() {
     end_if_idle();
   });
   // No socket may be about to say so: a call may fail on one that is sound.
-  if (awaits_receive() || sending_lost_.load()) receive();
+  if (awaits_receive() || life().output == Output::kLost) receive();
   settle();
   return deadline_.load() != 0 || gone_deadline_.load() != 0 || awaits_receive();
 }
@@ -69,11 +71,11 @@ void SoftQp::give_up_half_fpdu(Clock::time_point since) {
 // waits for: a peer that sends without pause would put the end off for ever.
 bool SoftQp::finds_nothing_to_read() {
   const Link* link = link_.load();
-  if (link == nullptr || input_ended_.load()) return true;
+  if (link == nullptr || input_ended()) return true;
   const PublishedNumber& received = link->counters.octets_received;
   const std::uint64_t before = received.value();
   const bool nothing_more = receive();
-  return link->discard.load() || (nothing_more && received.value() == before);
+  return life().input == Input::kStopped || (nothing_more && received.value() == before);
 }
 
 // An end takes the time that it takes, as long as something moves: octets that TCP takes or the
@@ -82,9 +84,9 @@ bool SoftQp::finds_nothing_to_read() {
 void SoftQp::renew_deadline_by_progress() {
   Link* link = link_.load();
   Clock::rep deadline = deadline_.load();
-  const StreamState state = stream_state();
-  if (link == nullptr || deadline == 0 || state == StreamState::kOperational) return;
-  const bool receives = state != StreamState::kTerminating && !link->discard.load();
+  const connection::Life now_in = life();
+  if (link == nullptr || deadline == 0 || now_in.course == Course::kOperational) return;
+  const bool receives = now_in.course != Course::kTerminating && now_in.input != Input::kStopped;
   const Link::Progress now{link->counters.octets_sent.value(),
                            link->stream.delivery().unacknowledged,
                            receives ? link->counters.octets_received.value() : 0};
@@ -97,7 +99,7 @@ void SoftQp::renew_deadline_by_progress() {
 // What TCP owes counts, too: a peer that takes in slowly what was sent is not idle.
 void SoftQp::end_if_idle() {
   Link* link = link_.load();
-  if (link == nullptr || stream_state() != StreamState::kOperational) return;
+  if (link == nullptr || course() != Course::kOperational) return;
   const auto limit = link->mode.liveness->idle;
   if (limit.count() == 0) return;
   const auto idle = [&] {
@@ -116,24 +118,24 @@ void SoftQp::end_if_idle() {
 void SoftQp::judge(Overdue what) {
   switch (what) {
     case Overdue::kNothing: return;
-    case Overdue::kUnreachable: return stop_outliving();
+    case Overdue::kUnreachable: return apply(LifeEvent::kPeerGoneForLong);
     case Overdue::kStep: return judge_step();
   }
 }
 
 void SoftQp::judge_step() {
-  switch (stream_state()) {
-    case StreamState::kOperational:
+  switch (course()) {
+    case Course::kOperational:
       return lost(timed_out(
           EndLayer::kMpa, "the peer sent no first FPDU for " + to_text(init_.timeouts.first_fpdu)));
-    case StreamState::kClosing:
-    case StreamState::kTerminating:
+    case Course::kClosing:
+    case Course::kTerminating:
       return lost(
           timed_out(EndLayer::kTcp, "what was posted could not be sent: nothing moved for " +
                                         to_text(init_.timeouts.linger)));
-    case StreamState::kDraining: return judge_draining();
-    case StreamState::kIdle:
-    case StreamState::kClosed: return;
+    case Course::kDraining: return judge_draining();
+    case Course::kIdle:
+    case Course::kClosed: return;
   }
 }
 
@@ -141,7 +143,7 @@ void SoftQp::judge_step() {
 // what it still sends.
 void SoftQp::judge_draining() {
   const std::uint64_t left = link_.load()->stream.delivery().unacknowledged;
-  if (left == 0) return apply(StreamEvent::kLost, StreamState::kDraining);
+  if (left == 0) return apply(LifeEvent::kLost, Course::kDraining);
   lost(timed_out(EndLayer::kTcp, std::to_string(left) +
                                      " octets that were sent have not been acknowledged: "
                                      "nothing moved for " +

@@ -3,14 +3,13 @@
 /// The ends that the program asks for.
 namespace iwarp::verbs::soft {
 
-using rdmap::StreamEvent;
+using connection::LifeEvent;
 
 void SoftQp::disconnect() {
   if (origin_.refuses()) return;
   if (connecting()) return abort();
-  ending_.store(true);
   explain(graceful_end(EndedBy::kProgram, EndLayer::kNone, "disconnected here"));
-  apply(StreamEvent::kLocalDisconnect);
+  apply(LifeEvent::kDisconnect);
   settle();
 }
 
@@ -19,22 +18,20 @@ void SoftQp::disconnect() {
 void SoftQp::close() {
   if (origin_.refuses()) return;
   if (connecting()) return abort();
-  ending_.store(true);
-  given_up_.store(true);
-  closed_here_.store(true);
+  explain(graceful_end(EndedBy::kProgram, EndLayer::kNone, "closed here"));
+  apply(LifeEvent::kClose);
   want_flush_.store(true);
   want_transmit_.store(true);
-  explain(graceful_end(EndedBy::kProgram, EndLayer::kNone, "closed here"));
-  apply(StreamEvent::kLocalDisconnect);
   settle();
 }
 
 void SoftQp::abort() {
   if (origin_.refuses()) return;
-  given_up_.store(true);
-  if (flushing_receives()) want_flush_.store(true);  // never taken back: another thread may want it
-  if (connecting() && abort_startup()) return;
-  lost(abortive_end(EndedBy::kProgram, EndLayer::kNone, "aborted here"));
+  if (!connecting() || !abort_startup()) {
+    explain(abortive_end(EndedBy::kProgram, EndLayer::kNone, "aborted here"));
+  }
+  apply(LifeEvent::kAbort);
+  want_flush_.store(true);  // never taken back: another thread may want it
   settle();
 }
 

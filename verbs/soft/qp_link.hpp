@@ -17,11 +17,10 @@ struct SoftQp::Link {
   PublishedCounters counters;
 
   // The receive half's.
-  std::size_t accounted = 0;         // octets of halves of FPDUs that the host knows of
-  std::atomic<bool> discard{false};  // nothing that comes in is looked at any more
+  std::size_t accounted = 0;  // octets of halves of FPDUs that the host knows of
 
   // The transmit half's.
-  std::error_code send_error;  // not changed any more once sending_lost_ is set
+  std::error_code send_error;  // not changed any more once the output is lost
 
   // The engine's, as it looks at time-outs.
   struct Progress {

@@ -13,7 +13,7 @@ void SoftQp::append_local(const SendWr& request) {
 
 // Whether the next request is one of those, and to be performed now: not once requests are flushed.
 bool SoftQp::local_due() const {
-  if (bad_request_ || closed_here_.load() || flushing()) return false;
+  if (bad_request_ || given_up() || flushing()) return false;
   return link_.load()->outbound().local_due();
 }
 

@@ -86,7 +86,7 @@ std::errc SoftQp::check(const SendWr& request) const {
   if (has(request.flags, SendFlags::kInline)) {
     if (!may_be_inline(request.opcode) || length > init_.capacity.max_inline) return kMalformed;
   }
-  const bool early = stream_state() == rdmap::StreamState::kIdle && !takes_early_posts();
+  const bool early = course() == connection::Course::kIdle && !takes_early_posts();
   const bool late = submits_no_more() && !init_.flushes_late_posts;
   if (early || late) return std::errc::not_connected;
   if (const Link* link = link_.load()) {
@@ -99,7 +99,8 @@ std::errc SoftQp::check(const SendWr& request) const {
 // RFC 5041 §6.2.1: a program that has asked for a graceful end submits nothing more. What it posts
 // behind close(), or when the connection is over, is not submitted: it is flushed.
 bool SoftQp::submits_no_more() const {
-  return ending_.load() && !closed_here_.load() && stream_state() != rdmap::StreamState::kClosed;
+  const connection::Life now = life();
+  return now.program == connection::Program::kEnds && now.course != connection::Course::kClosed;
 }
 
 // Behind what has come late comes everything.
@@ -211,7 +212,7 @@ Result<void, PostError> SoftQp::post_send(std::span<const SendWr> requests, Post
   if (posted != 0) {
     deferred_.store(true);
     // A poller that has left, or that finds the stream over, sends or flushes nothing any more.
-    if (!may_defer(octets) || !leased() || flushing() || closed_here_.load()) transmit();
+    if (!may_defer(octets) || !leased() || flushing() || given_up()) transmit();
   }
   if (problem != std::errc{}) return failure(PostError{problem, posted});
   return {};

@@ -9,8 +9,11 @@
 namespace iwarp::verbs::soft {
 namespace {
 
+using connection::Course;
 using connection::InboundStop;
-using rdmap::StreamEvent;
+using connection::Input;
+using connection::LifeEvent;
+using connection::Output;
 using tcp_offload::IoStatus;
 
 // How many reads one turn takes before others get theirs.
@@ -45,7 +48,7 @@ void SoftQp::flush() {
 bool SoftQp::receive() {
   bool drained = false;
   contain([&] {
-    if (link_.load() == nullptr || input_ended_.load()) return;
+    if (link_.load() == nullptr || input_ended()) return;
     rx_.try_run([&] {
       flush_if_wanted();
       drained = !resume() || !reads() || receive_some();
@@ -69,7 +72,8 @@ bool SoftQp::receive_some() {
       drained = true;
       if (got.status == IoStatus::kEndOfStream) end_of_input(have != 0);
       if (got.status == IoStatus::kLost) lose_input(got.error);
-      if (got.status == IoStatus::kWouldBlock && sending_lost_.load()) lose_input(link.send_error);
+      const bool read_to_the_end = life().output == Output::kLost;
+      if (got.status == IoStatus::kWouldBlock && read_to_the_end) lose_input(link.send_error);
       break;
     }
     if (!std::exchange(moved, true)) link.inbound().move_kept(staging);
@@ -141,7 +145,7 @@ connection::InboundLimits SoftQp::inbound_limits() const {
 void SoftQp::on_events(const connection::InboundEvents& events) {
   Link& link = *link_.load();
   link.counters.publish(link.inbound().counters());
-  if (events.first) hold_.store(false);  // RFC 5044 §7.1.2 rule 4: a responder may send now
+  if (events.first) apply(LifeEvent::kFirstFpdu);
   complete_receives(events.deliveries());
   if (events.for_outbound) want_transmit_.store(true);
   if (events.fault) return on_fault(*events.fault, events.faulty_read);
@@ -197,7 +201,7 @@ void SoftQp::on_first_fpdu() {
   want_transmit_.store(true);
   if (link.mode.agreed.model != mpa::ConnectionModel::kPeerToPeer) return;
   Clock::rep awaited = deadline_.load();
-  if (stream_state() != rdmap::StreamState::kOperational) return;  // its first word was the last
+  if (course() != Course::kOperational) return;   // its first word was the last
   deadline_.compare_exchange_strong(awaited, 0);  // unless that of an end has come meanwhile
 }
 
@@ -242,7 +246,7 @@ void SoftQp::on_fault(const rdmap::Fault& fault, std::optional<std::uint32_t> fa
                        : fault.terminate.cause == too_long ? Status::kLocalLengthError
                                                            : Status::kFlushed;
   if (faulty_read) blamed_read_.blame(*faulty_read, Status::kLocalProtectionError);
-  link_.load()->discard = true;  // from here on requests may be flushed
+  apply(LifeEvent::kInputStopped);  // from here on requests may be flushed
   std::string reason = rdmap::describe(fault.terminate.cause);
   if (fault.memory) reason += ": " + missing_memory(Attempt::kWrite, fault.memory);
   order_terminate(fault.terminate, std::move(reason));
@@ -258,35 +262,34 @@ void SoftQp::on_peer_terminate(const rdmap::Terminate& message,
     const std::lock_guard lock(state_mutex_);
     terminate_received_ = terminate_info(message);
   }
-  link_.load()->discard = true;  // from here on requests may be flushed
-  apply(StreamEvent::kPeerTerminate);
+  apply(LifeEvent::kInputStopped);  // from here on requests may be flushed
+  apply(LifeEvent::kPeerTerminate);
 }
 
-// Nothing is read any more, so nobody is to be woken for it.
-void SoftQp::stop_reading() {
+// Nothing is read any more, so that no thread is to be woken for it.
+void SoftQp::forget_descriptor() {
   const int descriptor = link_.load()->stream.descriptor();
-  input_ended_.store(true);
   init_.send_cq->forget_descriptor(descriptor);
   init_.recv_cq->forget_descriptor(descriptor);
 }
 
 void SoftQp::end_of_input(bool inside_fpdu) {
-  Link& link = *link_.load();
-  stop_reading();
-  if (inside_fpdu && !link.discard) {
-    return lose_connection(abortive_end(EndedBy::kPeerFin, EndLayer::kMpa,
-                                        "the peer closed the connection inside an FPDU"));
+  const bool cut = inside_fpdu && life().input == Input::kOpen;
+  if (cut) {
+    explain(abortive_end(EndedBy::kPeerFin, EndLayer::kMpa,
+                         "the peer closed the connection inside an FPDU"));
+  } else {
+    explain(graceful_end(EndedBy::kPeerFin, EndLayer::kTcp, "the peer closed the connection"));
   }
-  if (sending_lost_.load()) return lose_connection(connection_lost(link.send_error));
-  explain(graceful_end(EndedBy::kPeerFin, EndLayer::kTcp, "the peer closed the connection"));
-  if (outlive_peer()) return;
+  apply(cut ? LifeEvent::kInputLost : LifeEvent::kPeerFin);
+  forget_descriptor();
   want_transmit_.store(true);
-  apply(StreamEvent::kPeerFin, rdmap::StreamState::kOperational);  // later: end_draining()
 }
 
 void SoftQp::lose_input(const std::error_code& error) {
-  stop_reading();
-  lose_connection(connection_lost(error));
+  explain(connection_lost(error));
+  apply(LifeEvent::kInputLost);
+  forget_descriptor();
 }
 
 // Keeps what was not taken with the queue pair: the staging buffer is the thread's.
@@ -316,7 +319,7 @@ void SoftQp::flush_if_wanted() {
 
 // Whether the program would not understand why its receives end.
 bool SoftQp::keeps_receives() const {
-  if (!init_.connectionless || given_up_.load()) return false;
+  if (!init_.connectionless || given_up()) return false;
   const std::lock_guard lock(state_mutex_);
   return graceful_;
 }
@@ -333,7 +336,7 @@ void SoftQp::flush_receives(Status first) {
     init_.recv_cq->push(completion, receive_places());
   };
   if (link != nullptr) {
-    link->discard = true;
+    apply(LifeEvent::kInputStopped);
     if (awaits_receive()) set_awaits_receive(false);
     if (const auto open = link->inbound().stop()) {
       // Whoever sees the completion may post anew at once: the entry is free before.

@@ -3,7 +3,7 @@
 /// What a queue pair says of itself.
 namespace iwarp::verbs::soft {
 
-using rdmap::StreamState;
+using connection::Course;
 
 // In a forked child, where the locks may be held for ever, a queue pair that was inherited is of no
 // use: that is what it says of itself, whatever state it is in.
@@ -11,23 +11,23 @@ using rdmap::StreamState;
 QpState SoftQp::state() const {
   if (origin_.inherited()) return QpState::kError;
   if (connecting()) return QpState::kConnecting;
-  switch (stream_state()) {
-    case StreamState::kIdle: return QpState::kIdle;
-    case StreamState::kOperational: return QpState::kRts;
-    case StreamState::kClosing: return QpState::kClosing;
-    case StreamState::kTerminating: return QpState::kTerminate;
-    case StreamState::kDraining: {
+  switch (course()) {
+    case Course::kIdle: return QpState::kIdle;
+    case Course::kOperational: return QpState::kRts;
+    case Course::kClosing: return QpState::kClosing;
+    case Course::kTerminating: return QpState::kTerminate;
+    case Course::kDraining: {
       const std::lock_guard lock(state_mutex_);
       return graceful_ ? QpState::kClosing : QpState::kTerminate;
     }
-    case StreamState::kClosed: break;
+    case Course::kClosed: break;
   }
   return QpState::kError;
 }
 
 bool SoftQp::drained() const {
   if (origin_.inherited()) return false;
-  const bool over = stream_state() == StreamState::kClosed || closed_here_.load();
+  const bool over = course() == Course::kClosed || given_up();
   if (!over || silent() || send_queue_.head() != send_queue_.tail()) return false;
   const std::lock_guard lock(post_send_lock_);
   return late_posts_.empty() && receive_queue_.empty() && receives_over_.load();
@@ -35,9 +35,9 @@ bool SoftQp::drained() const {
 
 bool SoftQp::delivered() const {
   const Link* link = link_.load();
-  const StreamState state = stream_state();
-  if (link == nullptr || state == StreamState::kClosed) return true;
-  return state == StreamState::kDraining && link->stream.delivery().unacknowledged == 0;
+  const Course now = course();
+  if (link == nullptr || now == Course::kClosed) return true;
+  return now == Course::kDraining && link->stream.delivery().unacknowledged == 0;
 }
 
 rdmap::ReceiveSource& SoftQp::receives() {

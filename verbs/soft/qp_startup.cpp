@@ -5,8 +5,8 @@
 
 namespace iwarp::verbs::soft {
 
-using rdmap::StreamEvent;
-using rdmap::StreamState;
+using connection::Course;
+using connection::LifeEvent;
 
 namespace {
 
@@ -33,7 +33,7 @@ ConnectionEvent event_of(StartupRejected rejected) {
 }  // namespace
 
 bool SoftQp::claim_startup() {
-  return stream_state() == StreamState::kIdle && advance(StartUp::kNone, StartUp::kUnderWay);
+  return course() == Course::kIdle && advance(StartUp::kNone, StartUp::kUnderWay);
 }
 
 // Programs that have accepted post without waiting to be told that the connection is there: the
@@ -131,7 +131,7 @@ bool SoftQp::fail_startup(Diagnosis why) {
     init_.host->post([end = end_of_connection()] { log_end(end); });
   } catch (const std::exception&) {  // the log lacks a line
   }
-  apply(StreamEvent::kLost);
+  apply(LifeEvent::kLost);
   return true;
 }
 
@@ -181,18 +181,19 @@ void SoftQp::enter_rdma_mode(RdmaMode mode) {
   const bool waits = awaits_rtr(mode);
   const std::size_t hidden = mode.already_read;
   const ConnectionEvent established{ConnectionEvent::Kind::kEstablished, {}, mode.info};
-  hold_.store(mode.role == Role::kResponder);
+  const LifeEvent entered =
+      mode.role == Role::kResponder ? LifeEvent::kEnterAsResponder : LifeEvent::kEnterAsInitiator;
   tcp_offload::catch_memory_faults();  // the program may have set a handler since it registered
   auto link = std::make_unique<Link>(*this, std::move(mode), init_.host->secret());
   {
     const std::lock_guard lock(state_mutex_);
-    const auto step = rdmap::transition(stream_state(), StreamEvent::kEnterRdmaMode);
+    const auto step = connection::step(life(), entered);
     // Given up meanwhile: the stream goes with the link.
-    if (step.next == stream_state() || !advance(StartUp::kUnderWay, StartUp::kUntold)) return;
+    if (step.next == life() || !advance(StartUp::kUnderWay, StartUp::kUntold)) return;
     owned_link_ = std::move(link);
     publish(*owned_link_);
     if (waits) deadline_.store(from_now(init_.timeouts.first_fpdu));
-    stream_state_.store(step.next);
+    life_.store(step.next);
   }
   transmit();
   std::error_code unwatched = attach_to_queues();

@@ -4,9 +4,10 @@
 namespace iwarp::verbs::soft {
 namespace {
 
+using connection::Course;
+using connection::LifeEvent;
 using connection::MayLeave;
-using rdmap::StreamEvent;
-using rdmap::StreamState;
+using connection::Output;
 
 // How many gathering writes one queue pair sends before others get their turn: a quantum in octets,
 // since the socket limits what it takes anyway.
@@ -25,11 +26,11 @@ void SoftQp::transmit_some() {
   if (connected) send_all();
   if (silent()) return;
   if (connected) retire();
-  if (flushing() || closed_here_.load()) flush_requests();
+  if (flushing() || given_up()) flush_requests();
   if (!connected) return;
-  const StreamState state = stream_state();
-  const bool ending = state == StreamState::kClosing || state == StreamState::kTerminating;
-  if (ending && nothing_left_to_send()) apply(StreamEvent::kAllSent, state);
+  const Course now = course();
+  const bool ending = now == Course::kClosing || now == Course::kTerminating;
+  if (ending && nothing_left_to_send()) apply(LifeEvent::kAllSent, now);
   end_draining();
 }
 
@@ -41,31 +42,30 @@ void SoftQp::end_draining() {
   const Link& link = *link_.load();
   if (!awaits_delivery() || link.stream.released() < link.outbound().accepted()) return;
   const auto delivery = link.stream.delivery();
-  if (delivery.unacknowledged == 0) return apply(StreamEvent::kPeerFin, StreamState::kDraining);
+  if (delivery.unacknowledged == 0) return apply(LifeEvent::kAllDelivered, Course::kDraining);
   if (delivery.lost) return lost(connection_lost(delivery.lost));
   init_.host->look_again(*this);
 }
 
 void SoftQp::send_all() {
   Link& link = *link_.load();
-  const StreamState state = stream_state();
-  if (state == StreamState::kDraining || state == StreamState::kClosed) return;
-  if (sending_lost_.load()) {
-    const bool closing = state == StreamState::kClosing && input_ended_.load();
-    if (closing || state == StreamState::kTerminating) lost(connection_lost(link.send_error));
-    return;
-  }
-  if (state == StreamState::kTerminating) take_terminate();
+  const connection::Life now = life();
+  const bool may_send = now.course == Course::kOperational || now.course == Course::kClosing ||
+                        now.course == Course::kTerminating;
+  if (!may_send || now.output == Output::kLost) return;
+  if (now.course == Course::kTerminating) take_terminate();
   sending_.store(Sending::kGoesOn);
-  const auto go_on = [&] { return sending_.load() == Sending::kGoesOn && !sending_lost_.load(); };
+  const auto go_on = [&] {
+    return sending_.load() == Sending::kGoesOn && life().output != Output::kLost;
+  };
   // RFC 5044 §7.1.2 rule 4 holds back FPDUs; work that sends none is done up to the first of them.
-  const auto send = [&] { return !hold_.load() && send_batch(); };
+  const auto send = [&] { return life().output == Output::kOpen && send_batch(); };
   for (int batches = 0; send() || (go_on() && perform_local());) {
     if (++batches < kBatchesPerTurn) continue;
     yield_turn();
     break;
   }
-  if (!bad_request_ || link.outbound().terminating() || stream_state() == StreamState::kClosed) {
+  if (!bad_request_ || link.outbound().terminating() || course() == Course::kClosed) {
     return;
   }
   rdmap::Terminate message;
@@ -87,7 +87,7 @@ void SoftQp::await_memory() {
 
 void SoftQp::take_terminate() {
   const std::lock_guard lock(state_mutex_);
-  if (!ordered_terminate_ || hold_.load()) return;
+  if (!ordered_terminate_ || life().output == Output::kHeld) return;
   link_.load()->outbound().terminate(*ordered_terminate_);
   terminate_sent_ = terminate_info(*ordered_terminate_);
   ordered_terminate_.reset();
@@ -106,12 +106,12 @@ bool SoftQp::send_batch() {
   const auto cut = outbound.sent(batch, sent.accepted, link.stream.released());
   link.counters.publish(outbound.counters());
   if (cut) lose_cut_fpdu(*cut);
-  if (stream_state() == StreamState::kClosed) return false;
+  if (course() == Course::kClosed) return false;
   return goes_on_after(sent);
 }
 
 connection::MayLeave SoftQp::may_leave() const {
-  const bool no_more = closed_here_.load() || stream_state() == StreamState::kTerminating;
+  const bool no_more = given_up() || course() == Course::kTerminating;
   return no_more ? MayLeave::kRestOnly : MayLeave::kEverything;
 }
 
@@ -119,35 +119,31 @@ connection::MayLeave SoftQp::may_leave() const {
 // then by a reset, of which the sending half may learn first. What had arrived before, a Terminate
 // perhaps, is still the program's: the receiving half ends the stream when it has seen all of it.
 void SoftQp::lose_sending(const std::error_code& error) {
-  Link& link = *link_.load();
-  link.send_error = error;
-  sending_lost_.store(true);
-  if (input_ended_.load() || stream_state() == StreamState::kTerminating) {
-    return lose_connection(connection_lost(error));
-  }
-  init_.host->want_read(*this);
+  link_.load()->send_error = error;
+  apply(LifeEvent::kOutputLost);
+  if (!input_ended()) init_.host->want_read(*this);
 }
 
 // A responder that has been told to disconnect meanwhile: behind the peer's RTR indication, which
 // is on its way, leave what was posted and the answer to an RTR Read. Where none was agreed upon,
 // the peer may never say a word.
 bool SoftQp::rtr_comes_first() const {
-  const bool graceful = stream_state() == StreamState::kClosing && !closed_here_.load();
-  return graceful && !input_ended_.load() && awaits_rtr(link_.load()->mode);
+  const bool graceful = course() == Course::kClosing && !given_up();
+  return graceful && !input_ended() && awaits_rtr(link_.load()->mode);
 }
 
 bool SoftQp::nothing_left_to_send() {
   Link& link = *link_.load();
-  if (hold_.load()) return !local_due() && !rtr_comes_first();
+  if (life().output == Output::kHeld) return !local_due() && !rtr_comes_first();
   const connection::Outbound& outbound = link.outbound();
   if (!outbound.rest().empty()) return false;
-  if (stream_state() == StreamState::kTerminating) {
+  if (course() == Course::kTerminating) {
     const std::lock_guard lock(state_mutex_);
     return !ordered_terminate_ && (!outbound.terminating() || outbound.terminated());
   }
   const bool all_released = link.stream.released() >= outbound.accepted();
-  if (closed_here_.load()) return all_released;
-  if (!input_ended_.load() && send_queue_.head() != send_queue_.tail()) return false;
+  if (given_up()) return all_released;
+  if (!input_ended() && send_queue_.head() != send_queue_.tail()) return false;
   // Behind the FIN requests are flushed; those that have left are not to be. With the peer's half
   // ended no response will come: what waits for one never leaves.
   return all_released && !link.outbound().has_more();

@@ -6,9 +6,14 @@
 namespace iwarp::verbs::soft {
 namespace {
 
-using rdmap::StreamAction;
-using rdmap::StreamEvent;
-using rdmap::StreamState;
+using connection::Course;
+using connection::Input;
+using connection::Life;
+using connection::LifeAction;
+using connection::LifeEvent;
+using connection::LifeStep;
+using connection::Output;
+using connection::Program;
 
 }  // namespace
 
@@ -20,7 +25,8 @@ SoftQp::SoftQp(Init init)
       send_places_(init_.capacity.max_send_wr),
       receive_queue_(init_.srq ? 0 : init_.capacity.max_recv_wr, init_.capacity.max_recv_sge),
       receive_places_(init_.capacity.max_recv_wr),
-      shared_receives_(init_.srq) {}
+      shared_receives_(init_.srq),
+      life_(Life{.program = init_.connectionless ? Program::kUnaware : Program::kStays}) {}
 
 SoftQp::~SoftQp() {
   if (startup_) startup_->cancel();
@@ -32,7 +38,7 @@ SoftQp::~SoftQp() {
   init_.recv_cq->detach(*this);
   Link& link = *owned_link_;
   init_.host->account_tail(-static_cast<std::ptrdiff_t>(link.accounted));
-  if (stream_state() == StreamState::kClosed) return;
+  if (course() == Course::kClosed) return;
   explain(graceful_end(EndedBy::kProgram, EndLayer::kNone, "the queue pair was destroyed here"));
   init_.host->post([end = end_of_connection()] { log_end(end); });
   const ConstBytes rest = link.outbound().rest();
@@ -45,34 +51,40 @@ SoftQp::~SoftQp() {
 
 // ---- State ----
 
-void SoftQp::apply(StreamEvent event, std::optional<StreamState> only_in) {
-  StreamState before;
-  rdmap::StreamTransition step;
+void SoftQp::apply(LifeEvent event, std::optional<Course> only_in) {
+  Link* const link = link_.load();
+  Life before;
+  LifeStep step;
   {
     const std::lock_guard lock(state_mutex_);
-    before = stream_state();
-    if (only_in && before != *only_in) return;
-    step = rdmap::transition(before, event);
-    stream_state_.store(step.next);
+    before = life();
+    if (only_in && before.course != *only_in) return;
+    step = connection::step(before, event);
+    const bool for_lack_of_output =
+        step.next.course == Course::kClosed && step.next.output == Output::kLost;
+    if (for_lack_of_output) explain_locked(connection_lost(link->send_error));
+    life_.store(step.next);
   }
-  if (before == step.next) return;
-  Link* link = link_.load();
-  if (link != nullptr && step.action == StreamAction::kShutdownSend) link->stream.shutdown_send();
-  if (link != nullptr && step.action == StreamAction::kAbort) link->stream.abort();
-  enter(step.next);
+  if (link != nullptr && step.action == LifeAction::kSendFin) link->stream.shutdown_send();
+  if (link != nullptr && step.action == LifeAction::kReset) link->stream.abort();
+  if (step.next.input == Input::kPeerGone && before.input != Input::kPeerGone) {
+    gone_deadline_.store(from_now(init_.timeouts.unreachable));
+  }
+  if (step.next.course != before.course) enter(step.next.course);
 }
 
-void SoftQp::enter(StreamState state) {
-  switch (state) {
-    case StreamState::kIdle:
-    case StreamState::kOperational: return;
-    case StreamState::kTerminating: want_flush_.store(true); [[fallthrough]];
-    case StreamState::kClosing:
-    case StreamState::kDraining:
+void SoftQp::enter(Course course) {
+  switch (course) {
+    case Course::kIdle:
+    case Course::kOperational: return;
+    case Course::kTerminating: want_flush_.store(true); [[fallthrough]];
+    case Course::kClosing:
+    case Course::kDraining:
+      gone_deadline_.store(0);
       deadline_.store(from_now(init_.timeouts.linger));
       want_transmit_.store(true);
       return;
-    case StreamState::kClosed:
+    case Course::kClosed:
       deadline_.store(0);
       gone_deadline_.store(0);
       half_fpdu_since_.store(0);
@@ -156,14 +168,18 @@ void SoftQp::end_after(const std::exception& thrown) noexcept {
     explain(abortive_end(EndedBy::kStack, EndLayer::kNone,
                          error_of(thrown, "the stack cannot go on").message));
   });
-  try_to([this] { apply(StreamEvent::kLost); });
+  try_to([this] { apply(LifeEvent::kLost); });
   try_to([] { Scratch::of_thread().batch.clear(); });  // a deregistration may be waiting for it
 }
 
-// The first cause counts; a fault outranks a graceful end under way.
 void SoftQp::explain(Diagnosis why) {
   const std::lock_guard lock(state_mutex_);
-  if (stream_state() == StreamState::kClosed) return;
+  explain_locked(std::move(why));
+}
+
+// The first cause counts; a fault outranks a graceful end under way.
+void SoftQp::explain_locked(Diagnosis why) {
+  if (course() == Course::kClosed) return;
   const bool news = why.graceful ? diagnosis_.by == EndedBy::kNobody : graceful_;
   if (!why.graceful) graceful_ = false;
   if (news) diagnosis_ = std::move(why);
@@ -175,7 +191,7 @@ void SoftQp::lost(const std::string& reason) {
 
 void SoftQp::lost(Diagnosis why) {
   explain(std::move(why));
-  apply(StreamEvent::kLost);
+  apply(LifeEvent::kLost);
 }
 
 // Nothing would wake the engine or a poller: the peer gets a reset instead of silence.
@@ -185,55 +201,29 @@ void SoftQp::cannot_be_watched(const std::error_code& why) {
   settle();
 }
 
-// Of connectionless queue pairs. On InfiniBand nobody hears that the peer has gone: receives stay
-// posted, and what is sent fails when it has stayed without an answer for the retry time. Programs
-// count on that: ibv_srq_pingpong's ends post more than the other waits for, and would take a
-// failure that comes at once for one of what they are still about to receive.
-bool SoftQp::outlive_peer() {
-  if (!init_.connectionless || ending_.load() || given_up_.load()) return false;
-  if (stream_state() != StreamState::kOperational) return false;
-  if (!peer_gone_.exchange(true)) {
-    gone_deadline_.store(from_now(init_.timeouts.unreachable));
-  }
-  return true;
-}
-
-void SoftQp::stop_outliving() {
-  gone_deadline_.store(0);
-  want_transmit_.store(true);
-  apply(StreamEvent::kPeerFin, StreamState::kOperational);
-}
-
-// The peer or the network has ended the connection, and not between two messages.
-void SoftQp::lose_connection(Diagnosis why) {
-  explain(std::move(why));
-  if (!outlive_peer()) apply(StreamEvent::kLost);
-}
-
 void SoftQp::order_terminate(const rdmap::Terminate& message, std::string reason) {
   explain(fault_found_here(message, std::move(reason)));
   {
     const std::lock_guard lock(state_mutex_);
     if (!ordered_terminate_ && !terminate_sent_) ordered_terminate_ = message;
   }
-  apply(StreamEvent::kFault);
+  apply(LifeEvent::kFault);
 }
 
 // Whether receives complete as flushed. A graceful end goes on receiving until the peer's FIN, but
 // for close(), which drops what comes.
 bool SoftQp::flushing_receives() const {
-  if (closed_here_.load()) return true;
-  const StreamState state = stream_state();
-  if (state != StreamState::kDraining) return flushing();
+  const Life now = life();
+  if (now.program == Program::kGone) return true;
+  if (now.course != Course::kDraining) return flushing();
   const std::lock_guard lock(state_mutex_);
   return !graceful_;
 }
 
 // Whether send requests do.
 bool SoftQp::flushing() const {
-  const StreamState state = stream_state();
-  return state == StreamState::kTerminating || state == StreamState::kDraining ||
-         state == StreamState::kClosed;
+  const Course now = course();
+  return now == Course::kTerminating || now == Course::kDraining || now == Course::kClosed;
 }
 
 }  // namespace iwarp::verbs::soft

@@ -6,7 +6,7 @@
 #include <optional>
 
 #include "iwarp/connection/core.hpp"
-#include "iwarp/rdmap/stream_state.hpp"
+#include "iwarp/connection/life.hpp"
 #include "iwarp/verbs/provider.hpp"
 #include "soft/blamed_read.hpp"
 #include "soft/diagnose.hpp"
@@ -107,9 +107,9 @@ class SoftQp final : public provider::Qp,
   void look_again();
   [[nodiscard]] int descriptor() const;
   /// Whether anything can still come in, now.
-  [[nodiscard]] bool reads() const { return !input_ended_.load() && !awaits_receive(); }
+  [[nodiscard]] bool reads() const { return !input_ended() && !awaits_receive(); }
   /// Whether nothing comes in any more.
-  [[nodiscard]] bool input_ended() const { return input_ended_.load(); }
+  [[nodiscard]] bool input_ended() const { return connection::input_has_ended(life()); }
   /// The system refuses to say when its socket is ready: the connection is lost.
   void cannot_be_watched(const std::error_code& why);
   /// Whether a message has come that awaits a receive; nothing behind it is read.
@@ -166,12 +166,12 @@ class SoftQp final : public provider::Qp,
   bool tell(const ConnectionEvent& event);
   void tell_failure(const ConnectionEvent& event);
   void end_silence();
-  /// With `only_in`: nothing, if the stream has left that state meanwhile.
-  void apply(rdmap::StreamEvent event, std::optional<rdmap::StreamState> only_in = std::nullopt);
-  /// The stream is given up: for a fault of this side that no Terminate tells of, or for `why`.
+  /// With `only_in`: nothing, if the connection has left that course meanwhile.
+  void apply(connection::LifeEvent event, std::optional<connection::Course> only_in = std::nullopt);
+  /// The connection is given up: for a fault of this side that no Terminate tells of, or for `why`.
   void lost(const std::string& reason);
   void lost(Diagnosis why);
-  void enter(rdmap::StreamState state);
+  void enter(connection::Course course);
   void finish_close();
   void post_close();
   /// Takes a step of this connection. What it throws, where memory is short, is the end of this
@@ -186,16 +186,17 @@ class SoftQp final : public provider::Qp,
   }
   void end_after(const std::exception& thrown) noexcept;
   void settle();
-  [[nodiscard]] rdmap::StreamState stream_state() const { return stream_state_.load(); }
+  [[nodiscard]] connection::Life life() const { return life_.load(); }
+  [[nodiscard]] connection::Course course() const { return life().course; }
+  /// Whether the program has called close() or abort().
+  [[nodiscard]] bool given_up() const { return life().program == connection::Program::kGone; }
   [[nodiscard]] bool flushing() const;
   [[nodiscard]] rdmap::ReceiveSource& receives();
   [[nodiscard]] Places& receive_places();
   [[nodiscard]] bool flushing_receives() const;
   [[nodiscard]] bool keeps_receives() const;
-  bool outlive_peer();
-  void stop_outliving();
-  void lose_connection(Diagnosis why);
   void explain(Diagnosis why);
+  void explain_locked(Diagnosis why);
   void report_end(const EndOfConnection& end) noexcept;
   [[nodiscard]] Error error_of_end() const;
   [[nodiscard]] EndOfConnection end_of_connection() const;
@@ -243,7 +244,7 @@ class SoftQp final : public provider::Qp,
   void on_peer_terminate(const rdmap::Terminate& message,
                          std::optional<std::uint32_t> terminated_read);
   void on_first_fpdu();
-  void stop_reading();
+  void forget_descriptor();
   void end_of_input(bool inside_fpdu);
   void lose_input(const std::error_code& error);
   void keep(ConstBytes rest, ConstBytes behind);
@@ -265,6 +266,7 @@ class SoftQp final : public provider::Qp,
 
   // qp_complete.cpp: under tx_.
   void retire();
+  [[nodiscard]] bool peer_has_gone() const;
   void flush_requests();
   void complete_head(Status status);
   void flush_late_posts();
@@ -296,7 +298,7 @@ class SoftQp final : public provider::Qp,
   [[nodiscard]] bool awaits_memory() const { return sending_.load() == Sending::kAwaitsMemory; }
   /// Whether both halves have ended, and the peer's TCP still owes acknowledgements.
   [[nodiscard]] bool awaits_delivery() const {
-    return input_ended_.load() && stream_state() == rdmap::StreamState::kDraining;
+    return input_ended() && course() == connection::Course::kDraining;
   }
 
   Init init_;
@@ -316,7 +318,7 @@ class SoftQp final : public provider::Qp,
 
   std::unique_ptr<Link> owned_link_;
   std::atomic<Link*> link_{nullptr};
-  std::atomic<rdmap::StreamState> stream_state_{rdmap::StreamState::kIdle};
+  std::atomic<connection::Life> life_;  // changed under state_mutex_
   std::atomic<StartUp> phase_{StartUp::kNone};
   std::atomic<bool> accepted_{false};  // the program has said yes to a peer
   std::unique_ptr<Startup> startup_;   // guarded by state_mutex_
@@ -329,24 +331,17 @@ class SoftQp final : public provider::Qp,
   HandoffLock rx_;
   HandoffLock tx_;
   std::atomic<bool> want_transmit_{false};  // set inside a half, done by settle()
-  std::atomic<bool> given_up_{false};       // by abort()
   std::atomic<bool> released_{false};       // the halves are closed, or about to be
   std::atomic<bool> want_flush_{false};
-  std::atomic<bool> hold_{false};  // a responder that has seen no FPDU
   std::atomic<Sending> sending_{Sending::kGoesOn};
-  std::atomic<bool> input_ended_{false};
-  std::atomic<bool> sending_lost_{false};  // the input is looked at to its end
-  std::atomic<bool> peer_gone_{false};     // its end does not end a connectionless queue pair yet
   std::atomic<bool> awaits_receive_{false};
-  std::atomic<bool> ending_{false};         // the program asked for a graceful end
-  std::atomic<bool> closed_here_{false};    // by close(): what is posted does not leave any more
   std::atomic<bool> receives_over_{false};  // what was posted has been flushed
   std::atomic<bool> leased_{false};
   std::atomic<bool> deferred_{false};  // posted, but left for the poller to send
   std::atomic<std::uint32_t> posted_since_drive_{0};
   std::atomic<std::size_t> octets_since_drive_{0};
   std::atomic<Clock::rep> deadline_{0};       // 0: none
-  std::atomic<Clock::rep> gone_deadline_{0};  // while peer_gone_
+  std::atomic<Clock::rep> gone_deadline_{0};  // while the program is unaware that its peer has gone
   std::atomic<Clock::rep> half_fpdu_since_{0};
   std::atomic<std::size_t> half_fpdu_octets_{0};
   std::atomic<bool> owes_close_{false};  // there was no memory for finish_close()
