@@ -84,12 +84,12 @@ bool SoftQp::finds_nothing_to_read() {
 void SoftQp::renew_deadline_by_progress() {
   Link* link = link_.load();
   Clock::rep deadline = deadline_.load();
-  const connection::Life now_in = life();
-  if (link == nullptr || deadline == 0 || now_in.course == Course::kOperational) return;
-  const bool receives = now_in.course != Course::kTerminating && now_in.input != Input::kStopped;
-  const Link::Progress now{link->counters.octets_sent.value(),
-                           link->stream.delivery().unacknowledged,
-                           receives ? link->counters.octets_received.value() : 0};
+  const connection::Life state = life();
+  if (link == nullptr || deadline == 0 || state.course == Course::kOperational) return;
+  const bool receives = state.course != Course::kTerminating && state.input == Input::kOpen;
+  const Link::Progress now{
+      link->counters.octets_sent.value(), link->stream.delivery().unacknowledged,
+      receives ? link->counters.octets_received.value() : link->progress.received};
   if (now == link->progress) return;
   link->progress = now;
   // Unless the stream has gone on to another state meanwhile.

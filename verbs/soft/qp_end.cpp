@@ -27,6 +27,7 @@ void SoftQp::close() {
 
 void SoftQp::abort() {
   if (origin_.refuses()) return;
+  const auto self = weak_from_this().lock();  // a program that hears of it may destroy it at once
   if (!connecting() || !abort_startup()) {
     explain(abortive_end(EndedBy::kProgram, EndLayer::kNone, "aborted here"));
   }

@@ -266,8 +266,17 @@ void SoftQp::on_peer_terminate(const rdmap::Terminate& message,
   apply(LifeEvent::kPeerTerminate);
 }
 
-// Nothing is read any more, so that no thread is to be woken for it.
-void SoftQp::forget_descriptor() {
+// Nothing is read any more, so that no thread is to be woken for it, whatever else goes wrong.
+void SoftQp::end_input(LifeEvent event) {
+  struct Forget {
+    SoftQp& of;
+    ~Forget() { of.forget_descriptor(); }
+  };
+  const Forget at_the_end{*this};
+  apply(event);
+}
+
+void SoftQp::forget_descriptor() noexcept {
   const int descriptor = link_.load()->stream.descriptor();
   init_.send_cq->forget_descriptor(descriptor);
   init_.recv_cq->forget_descriptor(descriptor);
@@ -281,15 +290,13 @@ void SoftQp::end_of_input(bool inside_fpdu) {
   } else {
     explain(graceful_end(EndedBy::kPeerFin, EndLayer::kTcp, "the peer closed the connection"));
   }
-  apply(cut ? LifeEvent::kInputLost : LifeEvent::kPeerFin);
-  forget_descriptor();
   want_transmit_.store(true);
+  end_input(cut ? LifeEvent::kInputLost : LifeEvent::kPeerFin);
 }
 
 void SoftQp::lose_input(const std::error_code& error) {
   explain(connection_lost(error));
-  apply(LifeEvent::kInputLost);
-  forget_descriptor();
+  end_input(LifeEvent::kInputLost);
 }
 
 // Keeps what was not taken with the queue pair: the staging buffer is the thread's.

@@ -52,25 +52,41 @@ SoftQp::~SoftQp() {
 // ---- State ----
 
 void SoftQp::apply(LifeEvent event, std::optional<Course> only_in) {
-  Link* const link = link_.load();
+  Link* link = nullptr;
   Life before;
   LifeStep step;
   {
     const std::lock_guard lock(state_mutex_);
+    link = link_.load();
     before = life();
     if (only_in && before.course != *only_in) return;
     step = connection::step(before, event);
-    const bool for_lack_of_output =
-        step.next.course == Course::kClosed && step.next.output == Output::kLost;
-    if (for_lack_of_output) explain_locked(connection_lost(link->send_error));
+    explain_lost_output(before, step.next);
     life_.store(step.next);
+    set_gone_deadline(before, step.next);
   }
   if (link != nullptr && step.action == LifeAction::kSendFin) link->stream.shutdown_send();
   if (link != nullptr && step.action == LifeAction::kReset) link->stream.abort();
-  if (step.next.input == Input::kPeerGone && before.input != Input::kPeerGone) {
-    gone_deadline_.store(from_now(init_.timeouts.unreachable));
-  }
   if (step.next.course != before.course) enter(step.next.course);
+}
+
+// What TCP said when it took nothing any more counts once nothing comes in, either. Where there is
+// no memory for the sentence, the end is abortive without it.
+void SoftQp::explain_lost_output(const Life& before, const Life& next) noexcept {
+  const bool over = next.course == Course::kClosed || connection::input_has_ended(next);
+  const bool news = before.course != Course::kClosed && graceful_;
+  if (!over || !news || next.output != Output::kLost) return;
+  try {
+    explain_locked(connection_lost(link_.load()->send_error));
+  } catch (const std::exception&) {
+    graceful_ = false;
+  }
+}
+
+void SoftQp::set_gone_deadline(const Life& before, const Life& next) {
+  const bool unaware = next.course == Course::kOperational && next.input == Input::kPeerGone;
+  if (!unaware) return gone_deadline_.store(0);
+  if (before != next) gone_deadline_.store(from_now(init_.timeouts.unreachable));
 }
 
 void SoftQp::enter(Course course) {
@@ -80,13 +96,11 @@ void SoftQp::enter(Course course) {
     case Course::kTerminating: want_flush_.store(true); [[fallthrough]];
     case Course::kClosing:
     case Course::kDraining:
-      gone_deadline_.store(0);
       deadline_.store(from_now(init_.timeouts.linger));
       want_transmit_.store(true);
       return;
     case Course::kClosed:
       deadline_.store(0);
-      gone_deadline_.store(0);
       half_fpdu_since_.store(0);
       want_transmit_.store(true);
       want_flush_.store(true);

@@ -196,7 +196,10 @@ class SoftQp final : public provider::Qp,
   [[nodiscard]] bool flushing_receives() const;
   [[nodiscard]] bool keeps_receives() const;
   void explain(Diagnosis why);
+  // Under state_mutex_:
   void explain_locked(Diagnosis why);
+  void explain_lost_output(const connection::Life& before, const connection::Life& next) noexcept;
+  void set_gone_deadline(const connection::Life& before, const connection::Life& next);
   void report_end(const EndOfConnection& end) noexcept;
   [[nodiscard]] Error error_of_end() const;
   [[nodiscard]] EndOfConnection end_of_connection() const;
@@ -244,7 +247,8 @@ class SoftQp final : public provider::Qp,
   void on_peer_terminate(const rdmap::Terminate& message,
                          std::optional<std::uint32_t> terminated_read);
   void on_first_fpdu();
-  void forget_descriptor();
+  void end_input(connection::LifeEvent event);
+  void forget_descriptor() noexcept;
   void end_of_input(bool inside_fpdu);
   void lose_input(const std::error_code& error);
   void keep(ConstBytes rest, ConstBytes behind);
@@ -319,6 +323,7 @@ class SoftQp final : public provider::Qp,
   std::unique_ptr<Link> owned_link_;
   std::atomic<Link*> link_{nullptr};
   std::atomic<connection::Life> life_;  // changed under state_mutex_
+  static_assert(decltype(life_)::is_always_lock_free);
   std::atomic<StartUp> phase_{StartUp::kNone};
   std::atomic<bool> accepted_{false};  // the program has said yes to a peer
   std::unique_ptr<Startup> startup_;   // guarded by state_mutex_

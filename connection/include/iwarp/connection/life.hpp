@@ -65,8 +65,8 @@ enum class LifeEvent : std::uint8_t {
   kLost,              ///< A time-out, or a fault that nobody can be told of.
 };
 
-/// A state of the life.
-struct Life {
+/// A state of the life. As one word an owner can change and read it atomically.
+struct alignas(4) Life {
   Course course = Course::kIdle;
   Input input = Input::kOpen;
   Output output = Output::kOpen;
