@@ -30,7 +30,7 @@ Offer Outbound::offer(Batch& batch, const OutboundLimits& limits) {
     batch.gather_.reference(rest());
   } else if (limits.may_leave != MayLeave::kRestOnly || terminating()) {
     batch.before_ = position();
-    plan(batch, limits, offer.fault);
+    offer.fault = plan(batch, limits);
     // The peer may ask again as soon as it holds a response, before the write has returned.
     parts_.responses.planned(transmitter_.cursor().response);
     if (!batch.planned_.empty()) offer.fault.reset();  // found again, when that has left
@@ -40,26 +40,25 @@ Offer Outbound::offer(Batch& batch, const OutboundLimits& limits) {
   return offer;
 }
 
-Outbound::Planning Outbound::plan(Batch& batch, const OutboundLimits& limits,
-                                  std::optional<SendFault>& fault) {
+std::optional<SendFault> Outbound::plan(Batch& batch, const OutboundLimits& limits) {
+  std::optional<SendFault> fault;
   while (batch.planned_.size() < Batch::kMostFpdus && batch.size() < limits.octets) {
-    const Planning made = plan_fpdu(batch, limits.mulpdu, fault);
-    if (made != Planning::kDone) return made;
+    if (!plan_fpdu(batch, limits.mulpdu, fault)) break;
   }
-  return Planning::kNoRoom;
+  return fault;
 }
 
-Outbound::Planning Outbound::plan_fpdu(Batch& batch, std::size_t mulpdu,
-                                       std::optional<SendFault>& fault) {
-  if (!has_room(batch, mulpdu)) return Planning::kNoRoom;
+// False if there is none to make, no room for it, or a fault.
+bool Outbound::plan_fpdu(Batch& batch, std::size_t mulpdu, std::optional<SendFault>& fault) {
+  if (!has_room(batch, mulpdu)) return false;
   const auto before = transmitter_.cursor();
   const bool request_next = before.rtr == rdmap::Rtr::kNone && !terminating();
   if (request_next && refused_ == before.request) {
     fault = RequestFault{RequestFault::What::kNotAgreed, before.request, {}};
-    return Planning::kFault;
+    return false;
   }
   const auto segment = transmitter_.next(mulpdu);
-  if (!segment) return Planning::kNothing;
+  if (!segment) return false;
   Payload payload;
   fault = gather(batch, *segment, payload);
   if (!fault) {
@@ -69,11 +68,11 @@ Outbound::Planning Outbound::plan_fpdu(Batch& batch, std::size_t mulpdu,
   }
   if (fault) {
     transmitter_.rewind(before);
-    return Planning::kFault;
+    return false;
   }
   batch.planned_.push_back(
       {batch.size(), position(), segment->source, segment->position, segment->closes_request});
-  return Planning::kDone;
+  return true;
 }
 
 bool Outbound::has_room(const Batch& batch, std::size_t mulpdu) const {

@@ -9,12 +9,7 @@ void expect_done(const Side& side, Peer& end) {
   EXPECT_EQ(side.endpoint.requests.head(), side.endpoint.requests.tail());
   EXPECT_FALSE(end.core.outbound().has_more());
   EXPECT_EQ(end.core.inbound().kept(), 0U);
-  EXPECT_TRUE(side.expected.empty()) << "Sends that were not delivered";
-  EXPECT_EQ(side.writes_due, 0U);
-  EXPECT_TRUE(side.exposed.holds_image());
-  EXPECT_TRUE(side.sink.holds_image());
-  EXPECT_TRUE(side.inbox.holds_image());
-  EXPECT_TRUE(side.endpoint.canaries_intact());
+  expect_landed(side);
 }
 
 // The whole protocol without sockets and threads: random operations both ways, over streams that

@@ -231,7 +231,7 @@ class OutboundLends : public Outbound {
   OutboundLends() : Outbound(lending_terms()) { from.mulpdu = 4000; }
 };
 
-// Its memory stays registered meanwhile, but nobody who waits for copies waits for a peer.
+// Its memory stays registered meanwhile; a thread that waits for copies does not wait for a peer.
 TEST_F(OutboundLends, HoldsMemoryUntilTheStreamHasReleasedIt) {
   post_send(3000);
   const Octets sent = octets_of(offer().pieces);

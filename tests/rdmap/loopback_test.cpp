@@ -9,12 +9,7 @@ void expect_done(const Side& side) {
   EXPECT_EQ(side.endpoint.requests.head(), side.endpoint.requests.tail());
   EXPECT_EQ(side.endpoint.responses.head(), side.endpoint.responses.tail());
   EXPECT_EQ(side.endpoint.reads.due(), nullptr);
-  EXPECT_TRUE(side.expected.empty()) << "Sends that were not delivered";
-  EXPECT_EQ(side.writes_due, 0U);
-  EXPECT_TRUE(side.exposed.holds_image());
-  EXPECT_TRUE(side.sink.holds_image());
-  EXPECT_TRUE(side.inbox.holds_image());
-  EXPECT_TRUE(side.endpoint.canaries_intact());
+  expect_landed(side);
 }
 
 // Random operations both ways, in random segments, planned and taken back at random: every octet

@@ -110,6 +110,15 @@ bool Side::silent() {
   return nothing;
 }
 
+void expect_landed(const Side& side) {
+  EXPECT_TRUE(side.expected.empty()) << "Sends that were not delivered";
+  EXPECT_EQ(side.writes_due, 0U);
+  EXPECT_TRUE(side.exposed.holds_image());
+  EXPECT_TRUE(side.sink.holds_image());
+  EXPECT_TRUE(side.inbox.holds_image());
+  EXPECT_TRUE(side.endpoint.canaries_intact());
+}
+
 World::World(std::uint64_t seed) : random(seed) {
   EndpointOptions options[2];
   for (int i = 0; i < 2; ++i) {

@@ -66,6 +66,9 @@ class Side {
   std::uint32_t writes_due = 0;
 };
 
+/// Checks that everything that was to be delivered and placed at a side has been, and nothing else.
+void expect_landed(const Side& side);
+
 /// Two ends and the wires between them, driven by a seed.
 class World {
  public:

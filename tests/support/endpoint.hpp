@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <deque>
 #include <memory>
+#include <new>
 #include <optional>
 #include <vector>
 
@@ -37,9 +38,12 @@ class PostedReceives : public rdmap::ReceiveSource {
   }
   std::optional<rdmap::ReceiveBuffer> take() override {
     if (taken_ == posted_.size()) return std::nullopt;
+    if (taken_ >= fails_from_) throw std::bad_alloc();
     const Posted& next = posted_[taken_++];
     return rdmap::ReceiveBuffer{next.cookie, next.sges, ddp::total_length(next.sges)};
   }
+  /// There is no memory to take any behind the first `count`.
+  void fail_from(std::size_t count) { fails_from_ = count; }
   [[nodiscard]] std::size_t posted() const { return posted_.size(); }
   [[nodiscard]] std::size_t taken() const { return taken_; }
   [[nodiscard]] const std::vector<ddp::Sge>& sges(std::size_t n) const { return posted_[n].sges; }
@@ -51,6 +55,7 @@ class PostedReceives : public rdmap::ReceiveSource {
   };
   std::deque<Posted> posted_;
   std::size_t taken_ = 0;
+  std::size_t fails_from_ = SIZE_MAX;
 };
 
 inline rdmap::Request request_of(rdmap::Operation operation, std::uint64_t cookie = 0) {

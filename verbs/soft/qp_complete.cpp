@@ -66,7 +66,7 @@ void SoftQp::flush_late_posts() {
 void SoftQp::count(rdmap::Operation operation) {
   Link& link = *link_.load();
   link.outbound().count(operation);
-  link.counters.publish(link.outbound().counters());
+  link.sent.publish(link.outbound().counters());
 }
 
 // Whether the request at `position` has left. What was flushed is ahead of what has left.

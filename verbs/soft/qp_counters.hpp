@@ -1,6 +1,8 @@
 #pragma once
 
+#include <array>
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 
 #include "iwarp/connection/inbound.hpp"
@@ -9,60 +11,58 @@
 
 namespace iwarp::verbs::soft {
 
-/// A number that one thread at a time sets and any thread reads.
-class PublishedNumber {
- public:
-  void set(std::uint64_t value) { value_.store(value, std::memory_order_relaxed); }
-  [[nodiscard]] std::uint64_t value() const { return value_.load(std::memory_order_relaxed); }
-
- private:
-  std::atomic<std::uint64_t> value_{0};
+/// What one half of a connection counts, and under which name the program sees it.
+template <typename Half>
+struct CounterRow {
+  std::uint64_t Half::*counted;
+  std::uint64_t QpCounters::*seen;
 };
 
-/// What the halves of a connection have counted, for any thread to see. Each half publishes its own
-/// before a completion tells the program of what is counted.
+inline constexpr CounterRow<connection::InboundCounters> kInboundRows[] = {
+    {&connection::InboundCounters::octets, &QpCounters::octets_received},
+    {&connection::InboundCounters::fpdus, &QpCounters::fpdus_received},
+    {&connection::InboundCounters::receives, &QpCounters::receives},
+    {&connection::InboundCounters::peer_writes, &QpCounters::peer_writes},
+    {&connection::InboundCounters::peer_reads, &QpCounters::peer_reads},
+    {&connection::InboundCounters::peer_atomics, &QpCounters::peer_atomics},
+};
+
+inline constexpr CounterRow<connection::OutboundCounters> kOutboundRows[] = {
+    {&connection::OutboundCounters::octets, &QpCounters::octets_sent},
+    {&connection::OutboundCounters::fpdus, &QpCounters::fpdus_sent},
+    {&connection::OutboundCounters::sends, &QpCounters::sends},
+    {&connection::OutboundCounters::writes, &QpCounters::writes},
+    {&connection::OutboundCounters::reads, &QpCounters::reads},
+    {&connection::OutboundCounters::immediates, &QpCounters::immediates},
+    {&connection::OutboundCounters::atomics, &QpCounters::atomics},
+};
+
+/// The counters of one half, for any thread to see. That half publishes them before a completion
+/// tells the program of what is counted.
+template <typename Half, std::size_t kSize>
 class PublishedCounters {
  public:
-  void publish(const connection::InboundCounters& in) {
-    octets_received.set(in.octets);
-    fpdus_received_.set(in.fpdus);
-    receives_.set(in.receives);
-    peer_writes_.set(in.peer_writes);
-    peer_reads_.set(in.peer_reads);
-    peer_atomics_.set(in.peer_atomics);
-  }
-  void publish(const connection::OutboundCounters& out) {
-    octets_sent.set(out.octets);
-    fpdus_sent_.set(out.fpdus);
-    sends_.set(out.sends);
-    writes_.set(out.writes);
-    reads_.set(out.reads);
-    immediates_.set(out.immediates);
-    atomics_.set(out.atomics);
-  }
-  [[nodiscard]] QpCounters all() const {
-    QpCounters counters;
-    counters.sends = sends_.value();
-    counters.writes = writes_.value();
-    counters.reads = reads_.value();
-    counters.receives = receives_.value();
-    counters.immediates = immediates_.value();
-    counters.atomics = atomics_.value();
-    counters.peer_writes = peer_writes_.value();
-    counters.peer_reads = peer_reads_.value();
-    counters.peer_atomics = peer_atomics_.value();
-    counters.octets_sent = octets_sent.value();
-    counters.octets_received = octets_received.value();
-    counters.fpdus_sent = fpdus_sent_.value();
-    counters.fpdus_received = fpdus_received_.value();
-    return counters;
-  }
+  explicit PublishedCounters(const CounterRow<Half> (&rows)[kSize]) : rows_(rows) {}
 
-  PublishedNumber octets_received, octets_sent;
+  /// By one thread at a time.
+  void publish(const Half& counters) {
+    for (std::size_t i = 0; i < kSize; ++i) {
+      values_[i].store(counters.*rows_[i].counted, std::memory_order_relaxed);
+    }
+  }
+  void add_to(QpCounters& counters) const {
+    for (std::size_t i = 0; i < kSize; ++i) counters.*rows_[i].seen = value(i);
+  }
+  /// Of the stream: the first row.
+  [[nodiscard]] std::uint64_t octets() const { return value(0); }
 
  private:
-  PublishedNumber fpdus_received_, receives_, peer_writes_, peer_reads_, peer_atomics_;
-  PublishedNumber fpdus_sent_, sends_, writes_, reads_, immediates_, atomics_;
+  [[nodiscard]] std::uint64_t value(std::size_t i) const {
+    return values_[i].load(std::memory_order_relaxed);
+  }
+
+  const CounterRow<Half> (&rows_)[kSize];
+  std::array<std::atomic<std::uint64_t>, kSize> values_{};
 };
 
 }  // namespace iwarp::verbs::soft

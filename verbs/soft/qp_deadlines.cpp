@@ -72,10 +72,9 @@ void SoftQp::give_up_half_fpdu(Clock::time_point since) {
 bool SoftQp::finds_nothing_to_read() {
   const Link* link = link_.load();
   if (link == nullptr || input_ended()) return true;
-  const PublishedNumber& received = link->counters.octets_received;
-  const std::uint64_t before = received.value();
+  const std::uint64_t before = link->received.octets();
   const bool nothing_more = receive();
-  return life().input == Input::kStopped || (nothing_more && received.value() == before);
+  return life().input == Input::kStopped || (nothing_more && link->received.octets() == before);
 }
 
 // An end takes the time that it takes, as long as something moves: octets that TCP takes or the
@@ -87,9 +86,8 @@ void SoftQp::renew_deadline_by_progress() {
   const connection::Life state = life();
   if (link == nullptr || deadline == 0 || state.course == Course::kOperational) return;
   const bool receives = state.course != Course::kTerminating && state.input == Input::kOpen;
-  const Link::Progress now{
-      link->counters.octets_sent.value(), link->stream.delivery().unacknowledged,
-      receives ? link->counters.octets_received.value() : link->progress.received};
+  const Link::Progress now{link->sent.octets(), link->stream.delivery().unacknowledged,
+                           receives ? link->received.octets() : link->progress.received};
   if (now == link->progress) return;
   link->progress = now;
   // Unless the stream has gone on to another state meanwhile.
@@ -103,9 +101,8 @@ void SoftQp::end_if_idle() {
   const auto limit = link->mode.liveness->idle;
   if (limit.count() == 0) return;
   const auto idle = [&] {
-    const Link::Progress now{link->counters.octets_sent.value(),
-                             link->stream.delivery().unacknowledged,
-                             link->counters.octets_received.value()};
+    const Link::Progress now{link->sent.octets(), link->stream.delivery().unacknowledged,
+                             link->received.octets()};
     if (now == link->progress && link->idle_from != 0) return from_now(-limit) >= link->idle_from;
     link->progress = now;
     link->idle_from = from_now({});

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <iterator>
+
 #include "iwarp/connection/core.hpp"
 #include "soft/qp_counters.hpp"
 #include "soft/soft_qp.hpp"
@@ -14,7 +16,8 @@ struct SoftQp::Link {
   connection::Core core;
   RdmaMode mode;
   tcp_offload::Stream& stream;
-  PublishedCounters counters;
+  PublishedCounters<connection::InboundCounters, std::size(kInboundRows)> received{kInboundRows};
+  PublishedCounters<connection::OutboundCounters, std::size(kOutboundRows)> sent{kOutboundRows};
 
   // The receive half's.
   std::size_t accounted = 0;  // octets of halves of FPDUs that the host knows of

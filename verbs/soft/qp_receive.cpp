@@ -144,7 +144,7 @@ connection::InboundLimits SoftQp::inbound_limits() const {
 // What the program is told of is counted before.
 void SoftQp::on_events(const connection::InboundEvents& events) {
   Link& link = *link_.load();
-  link.counters.publish(link.inbound().counters());
+  link.received.publish(link.inbound().counters());
   if (events.first) apply(LifeEvent::kFirstFpdu);
   complete_receives(events.deliveries());
   if (events.for_outbound) want_transmit_.store(true);
@@ -309,7 +309,7 @@ void SoftQp::keep(ConstBytes rest, ConstBytes behind) {
 void SoftQp::account_kept() {
   Link& link = *link_.load();
   const connection::Inbound& inbound = link.inbound();
-  link.counters.publish(inbound.counters());
+  link.received.publish(inbound.counters());
   init_.host->account_tail(static_cast<std::ptrdiff_t>(inbound.kept()) -
                            static_cast<std::ptrdiff_t>(link.accounted));
   link.accounted = inbound.kept();

@@ -53,8 +53,12 @@ int SoftQp::descriptor() const {
 }
 
 QpCounters SoftQp::counters() const {
-  const Link* link = link_.load();
-  return link == nullptr ? QpCounters{} : link->counters.all();
+  QpCounters counters;
+  if (const Link* link = link_.load()) {
+    link->received.add_to(counters);
+    link->sent.add_to(counters);
+  }
+  return counters;
 }
 
 std::optional<TerminateInfo> SoftQp::terminate_sent() const {

@@ -104,7 +104,7 @@ bool SoftQp::send_batch() {
   if (offer.pieces.empty()) return false;
   const auto sent = link.stream.send(offer.pieces);
   const auto cut = outbound.sent(batch, sent.accepted, link.stream.released());
-  link.counters.publish(outbound.counters());
+  link.sent.publish(outbound.counters());
   if (cut) lose_cut_fpdu(*cut);
   if (course() == Course::kClosed) return false;
   return goes_on_after(sent);

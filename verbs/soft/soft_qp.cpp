@@ -86,7 +86,7 @@ void SoftQp::explain_lost_output(const Life& before, const Life& next) noexcept 
 void SoftQp::set_gone_deadline(const Life& before, const Life& next) {
   const bool unaware = next.course == Course::kOperational && next.input == Input::kPeerGone;
   if (!unaware) return gone_deadline_.store(0);
-  if (before != next) gone_deadline_.store(from_now(init_.timeouts.unreachable));
+  if (before.input != next.input) gone_deadline_.store(from_now(init_.timeouts.unreachable));
 }
 
 void SoftQp::enter(Course course) {

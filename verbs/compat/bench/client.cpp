@@ -50,6 +50,7 @@ Pair connect_one(End& end, std::uint16_t port) {
   rdma_conn_param parameters{};
   parameters.responder_resources = parameters.initiator_depth = 16;
   require(rdma_connect(pair.id, &parameters) == 0, "rdma_connect");
+  require(pair.id->event->param.conn.private_data_len >= sizeof pair.to, "the server's memory");
   std::memcpy(&pair.to, pair.id->event->param.conn.private_data, sizeof pair.to);
   pair.room = end.depth_of_pair();
   return pair;

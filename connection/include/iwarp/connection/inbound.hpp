@@ -152,8 +152,6 @@ class Inbound {
   std::optional<rdmap::ReceiveBuffer> stop();
   /// Whether this half has ended: what comes is dropped.
   [[nodiscard]] bool ended() const { return ended_; }
-  /// Whether an FPDU has come.
-  [[nodiscard]] bool first_seen() const { return counters_.fpdus != 0; }
 
   /// What has come in.
   [[nodiscard]] InboundCounters counters() const;

@@ -170,11 +170,8 @@ class Outbound {
     GatherList gather{0, 0};
     std::vector<ddp::StagTable::Pin> pins;
   };
-  // The result of making one FPDU.
-  enum class Planning : std::uint8_t { kDone, kNothing, kNoRoom, kFault };
-
-  Planning plan(Batch& batch, const OutboundLimits& limits, std::optional<SendFault>& fault);
-  Planning plan_fpdu(Batch& batch, std::size_t mulpdu, std::optional<SendFault>& fault);
+  std::optional<SendFault> plan(Batch& batch, const OutboundLimits& limits);
+  bool plan_fpdu(Batch& batch, std::size_t mulpdu, std::optional<SendFault>& fault);
   [[nodiscard]] bool has_room(const Batch& batch, std::size_t mulpdu) const;
   [[nodiscard]] Batch::Position position() const { return {transmitter_.cursor(), framer_}; }
   void go_to(const Batch::Position& position);
