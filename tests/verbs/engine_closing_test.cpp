@@ -3,7 +3,7 @@
 #include <atomic>
 #include <thread>
 
-#include "soft/engine.hpp"
+#include "soft/engine/engine.hpp"
 
 // Streams that are left to an engine which ends at once.
 namespace iwarp::verbs::soft {

@@ -1,4 +1,4 @@
-#include "soft/handoff_lock.hpp"
+#include "soft/qp/handoff_lock.hpp"
 
 #include <gtest/gtest.h>
 

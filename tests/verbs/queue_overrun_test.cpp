@@ -2,7 +2,7 @@
 
 #include <future>
 
-#include "soft/blamed_read.hpp"
+#include "soft/qp/blamed_read.hpp"
 #include "verbs/loopback_support.hpp"
 
 namespace iwarp::verbs::test {

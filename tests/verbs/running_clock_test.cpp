@@ -1,4 +1,4 @@
-#include "soft/running_clock.hpp"
+#include "soft/engine/running_clock.hpp"
 
 #include <gtest/gtest.h>
 

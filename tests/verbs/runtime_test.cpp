@@ -35,9 +35,9 @@ TEST(Runtime, AnEventIsWaitedForHoweverLongThatIs) {
   const auto runtime = Runtime::make();
   std::thread other([&] {
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
-    runtime->report({AsyncEvent::Kind::kCqOverrun, 7, {}});
+    runtime->events().report({AsyncEvent::Kind::kCqOverrun, 7, {}});
   });
-  const auto event = runtime->wait_async_event(std::chrono::milliseconds::max());
+  const auto event = runtime->events().wait(std::chrono::milliseconds::max());
   other.join();
   ASSERT_TRUE(event);
   EXPECT_EQ(event->number, 7U);

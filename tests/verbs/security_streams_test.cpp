@@ -28,18 +28,18 @@ class SecurityStreams : public testing::Test {
  protected:
   SecurityStreams() {
     soft::SoftQp::Init init;
-    init.host = hostile.end.host;
+    init.services = services_of(hostile.end.host);
     init.pd = pd;
     init.send_cq = init.recv_cq = cq;
     init.capacity = EndOptions{}.capacity;
     init.number = 9;
-    qp = std::make_shared<soft::SoftQp>(std::move(init));
+    qp = soft::SoftQp::make(std::move(init));
     soft::RdmaMode mode;
     mode.stream = std::move(streams.connector);
     mode.role = soft::Role::kInitiator;
     mode.agreed = agreed_by(hostile_options(), mode.role);
-    EXPECT_TRUE(qp->begin_startup());
-    std::shared_ptr(qp)->finish_startup(std::move(mode));
+    EXPECT_TRUE(qp->responder()->begin_startup());
+    qp->responder()->finish_startup(std::move(mode));
   }
 
   void turn() {
@@ -110,7 +110,7 @@ class SecurityStreams : public testing::Test {
   const std::shared_ptr<soft::SoftPd> pd =
       std::make_shared<soft::SoftPd>(ddp::ProtectionDomainId{77});
   const std::shared_ptr<soft::SoftCq> cq =
-      std::make_shared<soft::SoftCq>(hostile.end.host, 64U, 99U);
+      std::make_shared<soft::SoftCq>(services_of(hostile.end.host), 64U, 99U);
   tcp_offload::SimStreamPair streams = hostile.network.net.make_stream_pair();
   RawPeer friendly{std::move(streams.acceptor),
                    agreed_by(hostile_options(), soft::Role::kResponder).modes};

@@ -107,7 +107,7 @@ TEST(ConnectionlessStart, RequestsPostedBeforeFailWithTheStartUp) {
   post(end, send_of(1, {}));
   post(end, send_of(2, {}));
   post(end, RecvWr{3, {}});
-  ASSERT_TRUE(end.qp->begin_startup());
+  ASSERT_TRUE(end.qp->responder()->begin_startup());
   end.finish_startup(Error{std::make_error_code(std::errc::timed_out), "nobody came"});
   end.turn();
   EXPECT_EQ(statuses(end.sent), (Statuses{Status::kUnreachable, Status::kFlushed}));

@@ -256,7 +256,7 @@ TEST_F(Diagnosed, OverrunCompletionQueueIsThisStacks) {
 TEST_F(Diagnosed, FailedStartUpTellsWhatTheProgramIsTold) {
   TickingNetwork network(1, {});
   SimEnd end(network.net, {}, 1);
-  ASSERT_TRUE(end.qp->begin_startup());
+  ASSERT_TRUE(end.qp->responder()->begin_startup());
   end.finish_startup(
       Error{std::make_error_code(std::errc::protocol_error), "no MPA reply from 10.0.0.2:1"});
   end.turn();
@@ -267,7 +267,7 @@ TEST_F(Diagnosed, FailedStartUpTellsWhatTheProgramIsTold) {
 TEST_F(Diagnosed, RejectionIsThePeers) {
   TickingNetwork network(1, {});
   SimEnd end(network.net, {}, 1);
-  ASSERT_TRUE(end.qp->begin_startup());
+  ASSERT_TRUE(end.qp->responder()->begin_startup());
   end.finish_startup(soft::StartupRejected{});
   end.turn();
   expect_ended(end, EndedBy::kPeerReject, EndLayer::kMpa, "rejected");

@@ -22,7 +22,7 @@ class EventOrder : public testing::Test {
     }
   }
 
-  void begin(SimEnd& end) { ASSERT_TRUE(end.qp->begin_startup()); }
+  void begin(SimEnd& end) { ASSERT_TRUE(end.qp->responder()->begin_startup()); }
   void enter(SimEnd& end, mpa::Rtr rtr) {
     const bool initiator = &end == &client;
     PairOptions options;

@@ -6,28 +6,65 @@
 namespace iwarp::verbs::simtest {
 // ---- SimHost ----
 
+SimHost::SimHost(tcp_offload::SimNetwork& net, std::uint64_t secret)
+    : registry(std::make_shared<soft::MemoryRegistry>(secret, [this] { pause(); })),
+      services{registry,
+               *this,
+               *this,
+               *this,
+               *this,
+               *this,
+               async_events,
+               [this] { return make_secret(); },
+               [this] { pause(); }},
+      net_(net),
+      secrets_(secret) {
+  async_events.on_event([this](const AsyncEvent& event) { reports.push_back(event); });
+}
+
+std::uint32_t SimHost::make_secret() {
+  if (inside_start) std::exchange(inside_start, nullptr)();
+  return secrets_.word32();
+}
+
+void SimHost::pause() {
+  if (inside_wait) return std::exchange(inside_wait, nullptr)();
+  std::this_thread::yield();
+}
+
+void SimHost::remove(soft::Driven& driven) {
+  std::erase_if(served_, [&](const Served& each) { return each.address == &driven; });
+}
+
 void SimHost::see_off(soft::ClosingStream closing) {
   closing_.emplace_back(std::move(closing), running());
 }
 
-void SimHost::receive_all(soft::SoftQp& qp) {
+std::vector<std::shared_ptr<soft::Driven>> SimHost::owners() const {
+  std::vector<std::shared_ptr<soft::Driven>> owners;
+  for (const Served& each : served_) {
+    if (auto driven = each.weak.lock()) owners.push_back(std::move(driven));
+  }
+  return owners;
+}
+
+void SimHost::receive_all(soft::Driven& driven) {
+  const auto& halves = dynamic_cast<soft::QpHalves&>(driven);
   std::uint64_t before = 0;
   do {
-    before = qp.counters().octets_received;
-    qp.receive();
-  } while (qp.reads() && qp.counters().octets_received != before);
+    before = halves.octets_received();
+    driven.receive();
+  } while (driven.waits().input && halves.octets_received() != before);
 }
 
 void SimHost::turn() {
-  std::vector<std::weak_ptr<soft::SoftQp>> all;
-  for (soft::SoftQp* qp : qps_) all.push_back(qp->weak_from_this());
-  for (const auto& weak : all) {
-    const auto qp = weak.lock();
-    if (!qp) continue;
-    if (!sends_when_asked || qp->blocked()) qp->transmit();
-    if (!deaf) receive_all(*qp);
-    if (qp->wants_looks()) qp->look_again();
-    qp->check_deadlines();
+  for (const Served& each : std::vector<Served>(served_)) {
+    const auto driven = each.weak.lock();
+    if (!driven) continue;
+    if (!sends_when_asked || driven->waits().room) driven->transmit();
+    if (!deaf) receive_all(*driven);
+    if (driven->waits().looks) driven->look_again();
+    driven->check_deadlines();
   }
   look_at_tails();
   while (!tasks_.empty()) {
@@ -43,12 +80,10 @@ void SimHost::turn() {
 }
 
 void SimHost::look_at_tails() {
-  if (tail_room()) return;
-  soft::TailLedger ledger({.enough = enough_tails, .most = 4 * enough_tails});
+  if (has_room()) return;
+  soft::HalfFpduLedger ledger({}, {.enough = enough_tails, .most = 4 * enough_tails});
   ledger.account(tails);
-  std::vector<std::shared_ptr<soft::SoftQp>> all;
-  for (soft::SoftQp* qp : qps_) all.push_back(qp->shared_from_this());
-  soft::make_tail_room(all, ledger, running());
+  soft::make_room(owners(), ledger, running());
 }
 
 // ---- SimEnd ----
@@ -56,15 +91,16 @@ void SimHost::look_at_tails() {
 SimEnd::SimEnd(tcp_offload::SimNetwork& net, const EndOptions& options, std::uint32_t number)
     : host(std::make_shared<SimHost>(net, options.secret)),
       pd(std::make_shared<soft::SoftPd>(ddp::ProtectionDomainId{number})),
-      send_cq(std::make_shared<soft::SoftCq>(host, options.cq_depth, 2 * number)),
-      recv_cq(std::make_shared<soft::SoftCq>(host, options.cq_depth, 2 * number + 1)),
-      srq(options.srq ? std::make_shared<soft::SoftSrq>(host, pd, *options.srq, number) : nullptr),
+      send_cq(std::make_shared<soft::SoftCq>(services_of(host), options.cq_depth, 2 * number)),
+      recv_cq(std::make_shared<soft::SoftCq>(services_of(host), options.cq_depth, 2 * number + 1)),
+      srq(options.srq ? std::make_shared<soft::SoftSrq>(services_of(host), pd, *options.srq, number)
+                      : nullptr),
       qp(make_qp(options, number)),
       rfc7306_(options.rfc7306) {}
 
 std::shared_ptr<soft::SoftQp> SimEnd::make_qp(const EndOptions& options, std::uint32_t number) {
   soft::SoftQp::Init init;
-  init.host = host;
+  init.services = services_of(host);
   init.pd = pd;
   init.send_cq = send_cq;
   init.recv_cq = recv_cq;
@@ -77,11 +113,11 @@ std::shared_ptr<soft::SoftQp> SimEnd::make_qp(const EndOptions& options, std::ui
   };
   init.number = number;
   init.connectionless = options.connectionless;
-  init.timeouts = options.timeouts;
+  init.patience = options.timeouts;
   init.liveness = options.liveness;
   init.receive_wait = options.receive_wait;
   init.source_buffers = options.source_buffers;
-  return std::make_shared<soft::SoftQp>(std::move(init));
+  return soft::SoftQp::make(std::move(init));
 }
 
 // A device that does not copy still reads from registered memory while a stream is left.
@@ -98,13 +134,13 @@ void SimEnd::enter(std::unique_ptr<tcp_offload::Stream> stream, soft::Role role,
   mode.agreed = agreed;
   mode.rtr = rtr;
   mode.info.rfc7306 = rfc7306_;
-  EXPECT_TRUE(qp->state() == QpState::kConnecting || qp->begin_startup());
+  EXPECT_TRUE(qp->state() == QpState::kConnecting || qp->responder()->begin_startup());
   finish_startup(std::move(mode));
 }
 
 void SimEnd::finish_startup(soft::StartupResult result) {
   const std::shared_ptr<soft::SoftQp> meanwhile = qp;
-  meanwhile->finish_startup(std::move(result));
+  meanwhile->responder()->finish_startup(std::move(result));
 }
 
 void SimEnd::turn() {

@@ -9,11 +9,12 @@
 #include <vector>
 
 #include "iwarp/tcp_offload/sim_network.hpp"
-#include "soft/half_fpdus.hpp"
+#include "soft/async_events.hpp"
+#include "soft/engine/half_fpdus.hpp"
+#include "soft/engine/running_clock.hpp"
 #include "soft/memory_registry.hpp"
-#include "soft/running_clock.hpp"
-#include "soft/soft_cq.hpp"
-#include "soft/soft_qp.hpp"
+#include "soft/qp/soft_qp.hpp"
+#include "soft/queues/soft_cq.hpp"
 #include "support/guarded_memory.hpp"
 #include "support/random.hpp"
 
@@ -27,57 +28,49 @@ constexpr Access kBindable = Access::kLocalWrite | Access::kWindowBind;
 constexpr Access kRemote = Access::kRemoteWrite | Access::kRemoteRead;
 
 /// What queue pairs need around them. Nothing happens but in turn().
-class SimHost final : public soft::Host {
+class SimHost final : public soft::SocketService,
+                      public soft::PollerService,
+                      public soft::HalfFpduRoom,
+                      public soft::TimeSource,
+                      public soft::Executor {
  public:
-  SimHost(tcp_offload::SimNetwork& net, std::uint64_t secret)
-      : registry(std::make_shared<soft::MemoryRegistry>(secret, [this] { pause(); })),
-        net_(net),
-        secrets_(secret) {}
+  SimHost(tcp_offload::SimNetwork& net, std::uint64_t secret);
+  SimHost(const SimHost&) = delete;
+  SimHost& operator=(const SimHost&) = delete;
 
-  ddp::StagTable& stags() override { return registry->table(); }
-  soft::MemoryRegistry& memory() override { return *registry; }
   [[nodiscard]] Clock::time_point now() const override { return net_.now(); }
   [[nodiscard]] Clock::time_point running() override { return running_.look(net_.now() + jumped); }
-  std::uint32_t secret() override {
-    if (inside_start) std::exchange(inside_start, nullptr)();
-    return secrets_.word32();
-  }
   void post(std::function<void()> task) override {
     if (posts_without_memory != 0 && posts_without_memory-- != 0) throw std::bad_alloc();
     tasks_.push_back(std::move(task));
   }
-  void report(AsyncEvent event) override { reports.push_back(std::move(event)); }
-  std::error_code add(soft::SoftQp& qp) override {
+  std::error_code add(const std::shared_ptr<soft::Driven>& driven) override {
     if (inside_add) std::exchange(inside_add, nullptr)();
-    qps_.push_back(&qp);
+    served_.push_back(driven);
     return {};
   }
-  void remove(soft::SoftQp& qp) override { std::erase(qps_, &qp); }
-  void want_write(soft::SoftQp&) override {  // every turn transmits
+  void remove(soft::Driven& driven) override;
+  void want_write(soft::Driven&) override {  // every turn transmits
     if (inside_transmit) std::exchange(inside_transmit, nullptr)();
   }
-  void look_again(soft::SoftQp&) override {}  // every turn looks
-  void want_read(soft::SoftQp&) override {}
-  void waiter_left() override {}
-  void help() override {}
-  void stop_lease(soft::SoftCq&) override {}
-  void pause() override {
-    if (inside_wait) return std::exchange(inside_wait, nullptr)();
-    std::this_thread::yield();
-  }
+  void look_again(soft::Driven&) override {}  // every turn looks
+  void want_read(soft::Driven&) override {}
   void see_off(soft::ClosingStream closing) override;
-  void account_tail(std::ptrdiff_t octets) override {
+  void sleeper_left() override {}
+  void help() override {}
+  void take_back(const soft::PollSigns&) override {}
+  void account(std::ptrdiff_t octets) override {
     if (inside_receive) std::exchange(inside_receive, nullptr)();
     tails += octets;
   }
-  [[nodiscard]] bool tail_room() const override { return tails < enough_tails; }
+  [[nodiscard]] bool has_room() const override { return tails < enough_tails; }
 
   /// Serves every socket, looks at the time-outs, runs what was posted.
   void turn();
   /// The look at the halves of FPDUs, where the room for them is short.
   void look_at_tails();
   /// Queue pairs whose socket is served.
-  [[nodiscard]] std::size_t serving() const { return qps_.size(); }
+  [[nodiscard]] std::size_t serving() const { return served_.size(); }
   /// Streams that their queue pair has left behind.
   [[nodiscard]] std::size_t seeing_off() const { return closing_.size(); }
   /// What is said of those that were given up before everything had arrived.
@@ -94,23 +87,33 @@ class SimHost final : public soft::Host {
   std::function<void()> inside_wait;
 
   const std::shared_ptr<soft::MemoryRegistry> registry;
+  std::vector<AsyncEvent> reports;
+  soft::AsyncEvents async_events;
+  const soft::Services services;
   bool deaf = false;                   ///< Does not look at its sockets for what came.
   std::chrono::nanoseconds jumped{0};  ///< How far its clock has run while nothing else did.
   /// Sends only for a queue pair whose socket was full, as the engine does; otherwise at each turn:
   /// a device that does not copy tells nobody when it releases memory.
   bool sends_when_asked = false;
   std::size_t posts_without_memory = 0;  ///< So many more tasks cannot be posted.
-  std::vector<AsyncEvent> reports;
   std::ptrdiff_t tails = 0;
   std::ptrdiff_t enough_tails = std::ptrdiff_t{1} << 24;  ///< Four times as much is too much.
 
  private:
-  static void receive_all(soft::SoftQp& qp);
+  struct Served {
+    Served(const std::shared_ptr<soft::Driven>& driven) : address(driven.get()), weak(driven) {}
+    const soft::Driven* address;
+    std::weak_ptr<soft::Driven> weak;
+  };
+  static void receive_all(soft::Driven& driven);
+  std::uint32_t make_secret();
+  void pause();
+  [[nodiscard]] std::vector<std::shared_ptr<soft::Driven>> owners() const;
 
   tcp_offload::SimNetwork& net_;
   soft::RunningClock running_;
   iwarp::test::Random secrets_;
-  std::vector<soft::SoftQp*> qps_;
+  std::vector<Served> served_;
   std::deque<std::function<void()>> tasks_;
   std::deque<soft::StreamCloser> closing_;
 };
@@ -135,7 +138,7 @@ struct EndOptions {
   QpCapacity capacity{64, 64, 4, 4, 64};
   std::uint32_t cq_depth = 1024;
   Signaling signaling = Signaling::kPerRequest;
-  soft::QpTimeouts timeouts{};
+  connection::Patience timeouts{};
   Liveness liveness{};
   std::chrono::milliseconds receive_wait{0};
   SourceBuffers source_buffers = SourceBuffers::kMayChange;
@@ -144,6 +147,11 @@ struct EndOptions {
   bool connectionless = false;
   std::uint64_t secret = 1;  ///< STags depend on it.
 };
+
+/// What queue pairs and queues of that host are made with.
+inline std::shared_ptr<const soft::Services> services_of(const std::shared_ptr<SimHost>& host) {
+  return {host, &host->services};
+}
 
 /// One end: a host, its queues and one queue pair.
 class SimEnd {

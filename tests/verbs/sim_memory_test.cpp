@@ -162,7 +162,7 @@ TEST_P(Windows, AreClosedWhenNobodyIsInsideAnyMore) {
   post_bind(1, part(mw->next_rkey(), 64, 32));
   ASSERT_EQ(done(), std::vector{Status::kSuccess});
   const Stag open = mw->rkey();
-  auto access = std::make_optional(pair.server.host->stags().pin(
+  auto access = std::make_optional(pair.server.host->registry->table().pin(
       open, pair.server.qp->accessor(), ddp::Rights::kRemoteWrite, TaggedOffset{region.to(64)}, 1));
   ASSERT_TRUE(*access);
   std::atomic<bool> let_go{false};

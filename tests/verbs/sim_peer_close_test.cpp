@@ -290,19 +290,21 @@ TEST_F(HalfFpdus, ThatTakeMoreThanAllTheRoomEndAtOnce) {
 // The longest wait ends, of the others none: there is room again.
 TEST_F(HalfFpdus, AreGivenUpNoFurtherThanTheRoomNeeds) {
   RawPair others[3];
-  std::vector<std::shared_ptr<soft::SoftQp>> all;
+  std::vector<std::shared_ptr<soft::Driven>> all;
   std::ptrdiff_t held = 0;
   for (RawPair& one : others) {
     const auto whole = one.peer.frame(segment(untagged(rdmap::Opcode::kSend, 1), pattern(4000)));
     one.run_for(1ms * (1 + std::ssize(all)));  // each has a network, and a time, of its own
     one.peer.send_octets(ConstBytes(whole).first(1000));
     one.run_for(1ms);
-    all.push_back(one.end.qp);
+    all.emplace_back(one.end.qp, &one.end.qp->halves());
     held += one.end.host->tails;
   }
-  soft::TailLedger tails({.enough = held, .most = held});
-  EXPECT_TRUE(tails.account(held));
-  soft::make_tail_room(all, tails, others[0].end.host->running() + 1s);
+  bool is_short = false;
+  soft::HalfFpduLedger ledger([&] { is_short = true; }, {.enough = held, .most = held});
+  ledger.account(held);
+  EXPECT_TRUE(is_short);
+  soft::make_room(all, ledger, others[0].end.host->running() + 1s);
   EXPECT_TRUE(others[0].end.closed());
   EXPECT_FALSE(others[1].end.closed() || others[2].end.closed());
 }

@@ -36,9 +36,9 @@ TEST_F(Unconnected, IdleQueuePairRefusesRequestsAndTakesReceives) {
 }
 
 TEST_F(Unconnected, AcceptedQueuePairTakesRequestsAndFlushesThemIfTheStartUpFails) {
-  ASSERT_TRUE(end.qp->begin_startup());
+  ASSERT_TRUE(end.qp->responder()->begin_startup());
   EXPECT_EQ(end.qp->state(), QpState::kConnecting);
-  EXPECT_FALSE(end.qp->begin_startup());
+  EXPECT_FALSE(end.qp->responder()->begin_startup());
   EXPECT_EQ(try_post(end, send_of(1, {})), std::errc{});
   EXPECT_EQ(try_post(end, read_of(2, {}, Stag{1}, 0)), std::errc{});
   end.turn();
@@ -50,7 +50,7 @@ TEST_F(Unconnected, AcceptedQueuePairTakesRequestsAndFlushesThemIfTheStartUpFail
 
 TEST_F(Unconnected, FailedStartUpFlushesReceivesAndReportsOnce) {
   post(end, RecvWr{1, {}});
-  ASSERT_TRUE(end.qp->begin_startup());
+  ASSERT_TRUE(end.qp->responder()->begin_startup());
   end.finish_startup(Error{std::make_error_code(std::errc::timed_out), "too late"});
   end.finish_startup(Error{std::make_error_code(std::errc::timed_out), "too late"});
   end.turn();
@@ -67,7 +67,7 @@ TEST_F(Unconnected, FailedStartUpFlushesReceivesAndReportsOnce) {
 }
 
 TEST_F(Unconnected, RejectionIsReportedWithWhatThePeerStated) {
-  ASSERT_TRUE(end.qp->begin_startup());
+  ASSERT_TRUE(end.qp->responder()->begin_startup());
   end.finish_startup(soft::StartupRejected{pattern(5), 7, std::nullopt, {}, std::nullopt});
   end.turn();
   ASSERT_EQ(end.events.size(), 1U);
@@ -78,7 +78,7 @@ TEST_F(Unconnected, RejectionIsReportedWithWhatThePeerStated) {
 }
 
 TEST_F(Unconnected, AbortWhileConnectingFailsTheStartUp) {
-  ASSERT_TRUE(end.qp->begin_startup());
+  ASSERT_TRUE(end.qp->responder()->begin_startup());
   end.qp->abort();
   end.turn();
   EXPECT_EQ(end.qp->state(), QpState::kError);
@@ -86,7 +86,7 @@ TEST_F(Unconnected, AbortWhileConnectingFailsTheStartUp) {
 }
 
 TEST_F(Unconnected, ConnectionThatComesAfterAnAbortIsDropped) {
-  ASSERT_TRUE(end.qp->begin_startup());
+  ASSERT_TRUE(end.qp->responder()->begin_startup());
   end.qp->abort();
   auto streams = network.net.make_stream_pair();
   soft::RdmaMode mode;
@@ -104,7 +104,7 @@ TEST_F(Unconnected, ConnectionThatComesAfterAnAbortIsDropped) {
 
 class Accepted : public testing::Test {
  protected:
-  Accepted() { EXPECT_TRUE(server.qp->begin_startup()); }
+  Accepted() { EXPECT_TRUE(server.qp->responder()->begin_startup()); }
   void connect(const PairOptions& options = {}) {
     auto streams = network.net.make_stream_pair();
     server.enter(std::move(streams.acceptor), soft::Role::kResponder,

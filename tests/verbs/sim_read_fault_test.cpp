@@ -102,8 +102,8 @@ TEST_F(ReadFault, InvalidatingAPlainRegionIsAnsweredByTerminate019) {
   post(pair.end, RecvWr{1, {}});
   send_invalidate(readable.key());
   expect_terminate({Layer::kRdmap, 1, 0x09});
-  EXPECT_TRUE(pair.end.host->stags().pin(readable.key(), pair.end.pd->id(), ddp::Rights::kNone,
-                                         TaggedOffset{readable.to(0)}, 1));
+  EXPECT_TRUE(pair.end.host->registry->table().pin(
+      readable.key(), pair.end.pd->id(), ddp::Rights::kNone, TaggedOffset{readable.to(0)}, 1));
   EXPECT_EQ(statuses(pair.end.received), std::vector{Status::kFlushed});
 }
 
@@ -113,8 +113,8 @@ TEST_F(ReadFault, InvalidatingAForeignRegionIsAnsweredByTerminate019) {
   post(pair.end, RecvWr{1, {}});
   send_invalidate(foreign.key());
   expect_terminate({Layer::kRdmap, 1, 0x09});
-  EXPECT_TRUE(pair.end.host->stags().pin(foreign.key(), other->id(), ddp::Rights::kNone,
-                                         TaggedOffset{foreign.to(0)}, 1));
+  EXPECT_TRUE(pair.end.host->registry->table().pin(foreign.key(), other->id(), ddp::Rights::kNone,
+                                                   TaggedOffset{foreign.to(0)}, 1));
 }
 
 TEST_F(ReadFault, InvalidatingAnOpenRegionEndsIt) {

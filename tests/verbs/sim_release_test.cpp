@@ -22,7 +22,7 @@ class SimRelease : public testing::Test {
     return made;
   }
   static bool idle(SimEnd& end, const Region& region) {
-    return end.host->stags().idle(region.key());
+    return end.host->registry->table().idle(region.key());
   }
 
   SimPair pair;

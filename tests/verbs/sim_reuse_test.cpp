@@ -138,7 +138,7 @@ TEST_F(ReuseOfNumbers, OfAQueuePairsNumberDoesNotOpenTheWindowsOfTheLastOne) {
   const auto mw = window(WindowType::k2);
   bind(mw->rkey(), region.mr->lkey(), region);
   const std::uint32_t number = pair.server.qp->number();
-  auto& stags = pair.server.host->stags();
+  auto& stags = pair.server.host->registry->table();
   const auto reaches = [&](const soft::SoftQp& qp) {
     return stags
         .pin(mw->rkey(), qp.accessor(), ddp::Rights::kRemoteWrite, TaggedOffset{region.to(0)}, 8)
@@ -167,9 +167,9 @@ class Quiet : public ReuseOfNames {
     return statuses(pair.server.received);
   }
   std::optional<ddp::StagTable::Pin> access_by_another(Stag stag) {
-    auto pin =
-        pair.server.host->stags().pin(stag, {pair.server.pd->id(), ddp::StreamId{77}},
-                                      ddp::Rights::kRemoteWrite, TaggedOffset{region.to(0)}, 8);
+    auto pin = pair.server.host->registry->table().pin(
+        stag, {pair.server.pd->id(), ddp::StreamId{77}}, ddp::Rights::kRemoteWrite,
+        TaggedOffset{region.to(0)}, 8);
     if (!pin) return std::nullopt;
     return std::move(*pin);
   }
@@ -200,9 +200,9 @@ TEST_P(Quiet, DoesNotMeanThatADeviceHasReturnedWhatItWasLent) {
   ASSERT_TRUE(access);
   access->lend();
   EXPECT_EQ(end_by_peer(fast->stag()), std::vector{Status::kSuccess});
-  EXPECT_FALSE(pair.server.host->stags().idle(fast->stag()));
+  EXPECT_FALSE(pair.server.host->registry->table().idle(fast->stag()));
   access.reset();
-  EXPECT_TRUE(pair.server.host->stags().idle(fast->stag()));
+  EXPECT_TRUE(pair.server.host->registry->table().idle(fast->stag()));
 }
 
 INSTANTIATE_TEST_SUITE_P(Types, Quiet, testing::Values(WindowType::k1, WindowType::k2), type_name);

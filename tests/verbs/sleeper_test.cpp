@@ -1,4 +1,4 @@
-#include "soft/sleeper.hpp"
+#include "soft/engine/sleeper.hpp"
 
 #include <gtest/gtest.h>
 

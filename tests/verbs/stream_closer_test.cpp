@@ -1,4 +1,4 @@
-#include "soft/stream_closer.hpp"
+#include "soft/engine/stream_closer.hpp"
 
 #include "verbs/answered_stream.hpp"
 #include "verbs/sim_harness.hpp"

@@ -190,8 +190,8 @@ void Traffic::check_receive(std::size_t number, const Completion& completion) co
   EXPECT_EQ(has(completion.flags, CompletionFlags::kInvalidated), invalidates);
   if (!invalidates) return;
   EXPECT_EQ(completion.invalidated, sent.request.invalidate_stag);
-  EXPECT_FALSE(to_.host->stags().pin(completion.invalidated, to_.pd->id(), ddp::Rights::kNone,
-                                     TaggedOffset{0}, 0));
+  EXPECT_FALSE(to_.host->registry->table().pin(completion.invalidated, to_.pd->id(),
+                                               ddp::Rights::kNone, TaggedOffset{0}, 0));
 }
 
 // Whether a completion says that the request has been done at the peer.

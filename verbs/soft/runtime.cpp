@@ -1,10 +1,7 @@
 #include "soft/runtime.hpp"
 
-#include <algorithm>
-
-#include "iwarp/base/deadline.hpp"
 #include "iwarp/tcp_offload/quiet_thread.hpp"
-#include "soft/device_thread.hpp"
+#include "soft/engine/device_thread.hpp"
 #include "soft/failure.hpp"
 #include "soft/inherited.hpp"
 #include "soft/startup/starved.hpp"
@@ -75,34 +72,6 @@ tcp_offload::Device& Runtime::device(const std::string& capture) {
   if (capture.empty() || !capture_everything_.empty()) return device();
   const std::lock_guard lock(captures_mutex_);
   return captures_.try_emplace(capture, device_, capture).first->second;
-}
-
-void Runtime::post(std::function<void()> task) { device().post(std::move(task)); }
-
-void Runtime::report(AsyncEvent event) {
-  {
-    const std::lock_guard lock(events_mutex_);
-    if (on_event_) return on_event_(event);
-    if (events_.size() == kMostAsyncEvents) events_.pop_front();
-    events_.push_back(std::move(event));
-  }
-  events_changed_.notify_one();
-}
-
-void Runtime::on_async_event(std::function<void(const AsyncEvent&)> handler) {
-  const std::lock_guard lock(events_mutex_);
-  on_event_ = std::move(handler);
-}
-
-std::optional<AsyncEvent> Runtime::wait_async_event(std::chrono::milliseconds timeout) {
-  std::unique_lock lock(events_mutex_);
-  timeout = std::min<std::chrono::milliseconds>(timeout, kLongestWait);
-  if (!events_changed_.wait_for(lock, timeout, [this] { return !events_.empty(); })) {
-    return std::nullopt;
-  }
-  AsyncEvent event = std::move(events_.front());
-  events_.pop_front();
-  return event;
 }
 
 }  // namespace iwarp::verbs::soft

@@ -4,8 +4,8 @@
 #include "iwarp/mpa/startup_frame.hpp"
 #include "soft/failure.hpp"
 #include "soft/inherited.hpp"
+#include "soft/qp/soft_qp.hpp"
 #include "soft/runtime.hpp"
-#include "soft/soft_qp.hpp"
 #include "soft/startup/adopt.hpp"
 #include "soft/startup/startup.hpp"
 
@@ -21,7 +21,7 @@ constexpr std::chrono::seconds kMaxReceiveWait{1};
 constexpr std::chrono::hours kMaxLinger{1};
 constexpr std::chrono::hours kMaxLiveness{24};
 
-DeviceAttributes attributes_of(std::string name, const Runtime&) {
+DeviceAttributes attributes_of(std::string name) {
   DeviceAttributes a;
   a.name = std::move(name);
   a.provider = "software";
@@ -93,7 +93,7 @@ std::optional<std::string> beyond_limits(const provider::QpInit& wanted) {
 // Owns the queue pair itself: the handle that the program holds is not kept by a start-up.
 std::shared_ptr<ResponderQp> responder_of(const std::shared_ptr<provider::Qp>& qp) {
   auto* const own = dynamic_cast<SoftQp*>(qp.get());
-  return own == nullptr ? nullptr : own->shared_from_this();
+  return own == nullptr ? nullptr : own->responder();
 }
 
 class SoftRequestWait final : public provider::RequestWait {
@@ -115,7 +115,7 @@ class SoftRequestWait final : public provider::RequestWait {
 class SoftProvider final : public provider::Provider {
  public:
   explicit SoftProvider(std::string name)
-      : runtime_(Runtime::make()), attributes_(attributes_of(std::move(name), *runtime_)) {}
+      : runtime_(Runtime::make()), attributes_(attributes_of(std::move(name))) {}
 
   [[nodiscard]] const DeviceAttributes& attributes() const override { return attributes_; }
 
@@ -195,14 +195,14 @@ class SoftProvider final : public provider::Provider {
     if (!text) text = over("shared receive queue: max_sge", options.max_sge, kMaxSges);
     if (text) return fail(std::errc::invalid_argument, std::move(*text));
     return std::shared_ptr<provider::Srq>(
-        tcp_offload::make_shared_here<SoftSrq>(runtime_, own, options, next_srq_.fetch_add(1)));
+        tcp_offload::make_shared_here<SoftSrq>(services(), own, options, next_srq_.fetch_add(1)));
   }
 
   Outcome<std::shared_ptr<provider::Cq>> create_cq(std::uint32_t depth) override {
     if (origin_.refuses()) return refused();
     if (!is_depth(depth)) return wrong_depth(depth);
     return std::shared_ptr<provider::Cq>(
-        tcp_offload::make_shared_here<SoftCq>(runtime_, depth, next_cq_.fetch_add(1)));
+        tcp_offload::make_shared_here<SoftCq>(services(), depth, next_cq_.fetch_add(1)));
   }
 
   Outcome<std::shared_ptr<provider::Qp>> create_qp(const std::shared_ptr<provider::Pd>& pd,
@@ -226,7 +226,7 @@ class SoftProvider final : public provider::Provider {
     if (auto text = beyond_limits(init)) {
       return fail(std::errc::invalid_argument, std::move(*text));
     }
-    own.host = runtime_;
+    own.services = services();
     own.device = &runtime_->device(init.capture);
     own.capture = std::move(init.capture);
     own.capacity = init.capacity;
@@ -236,10 +236,10 @@ class SoftProvider final : public provider::Provider {
     own.connectionless = init.connectionless;
     own.flushes_late_posts = init.flushes_late_posts;
     own.receive_wait = init.receive_wait;
-    own.timeouts.linger = init.linger;
+    own.patience.linger = init.linger;
     own.liveness = init.liveness;
     own.source_buffers = init.source_buffers;
-    return std::shared_ptr<provider::Qp>(tcp_offload::make_shared_here<SoftQp>(std::move(own)));
+    return std::shared_ptr<provider::Qp>(SoftQp::make(std::move(own)));
   }
 
   Outcome<std::shared_ptr<provider::Listener>> listen(const Endpoint& at,
@@ -267,12 +267,12 @@ class SoftProvider final : public provider::Provider {
   }
 
   void on_async_event(provider::AsyncHandler handler) override {
-    if (!origin_.refuses()) runtime_->on_async_event(std::move(handler));
+    if (!origin_.refuses()) runtime_->events().on_event(std::move(handler));
   }
 
   std::optional<AsyncEvent> wait_async_event(std::chrono::milliseconds timeout) override {
     if (origin_.refuses()) return std::nullopt;
-    return runtime_->wait_async_event(timeout);
+    return runtime_->events().wait(timeout);
   }
 
   void finish() override {
@@ -280,6 +280,10 @@ class SoftProvider final : public provider::Provider {
   }
 
  private:
+  [[nodiscard]] std::shared_ptr<const Services> services() const {
+    return Runtime::services_of(runtime_);
+  }
+
   std::shared_ptr<Runtime> runtime_;
   const Origin origin_;
   DeviceAttributes attributes_;

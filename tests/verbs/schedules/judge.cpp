@@ -190,8 +190,8 @@ void Judge::check_receive(Side side, std::size_t number, const Completion& compl
   if (!invalidates) return;
   expect(completion.invalidated == request.invalidate_stag, "names another STag");
   SimEnd& end = record_.end(side);
-  const auto pin = end.host->stags().pin(completion.invalidated, end.accessor, ddp::Rights::kNone,
-                                         TaggedOffset{0}, 0);
+  const auto pin = end.host->registry->table().pin(completion.invalidated, end.accessor,
+                                                   ddp::Rights::kNone, TaggedOffset{0}, 0);
   expect(!pin && pin.error() == ddp::Error::kInvalidStag, "left the STag in force");
 }
 

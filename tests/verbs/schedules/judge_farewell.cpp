@@ -81,7 +81,7 @@ void Judge::check_leftovers(Side side) {
   SimHost& host = *record_.end(side).host;
   for (const Region* region : record_.program.regions[static_cast<std::size_t>(side)]) {
     if (region->mr == nullptr) continue;
-    if (host.stags().idle(region->mr->lkey())) continue;
+    if (host.registry->table().idle(region->mr->lkey())) continue;
     return violated(side, "memory is still in use after everything has ended");
   }
   if (host.tails != 0) violated(side, "octets of half an FPDU are still accounted for");

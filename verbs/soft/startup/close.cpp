@@ -7,7 +7,7 @@
 
 #include "iwarp/tcp_offload/log.hpp"
 #include "iwarp/verbs/connection.hpp"
-#include "soft/stream_closer.hpp"
+#include "soft/engine/stream_closer.hpp"
 
 namespace iwarp::verbs::soft {
 namespace {

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "iwarp/tcp_offload/process.hpp"
-#include "soft/device_thread.hpp"
+#include "soft/engine/device_thread.hpp"
 #include "soft/startup/connect_session.hpp"
 #include "soft/startup/error.hpp"
 #include "soft/startup/listener.hpp"

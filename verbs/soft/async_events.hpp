@@ -1,0 +1,34 @@
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <deque>
+#include <functional>
+#include <mutex>
+#include <optional>
+
+#include "iwarp/verbs/types.hpp"
+
+namespace iwarp::verbs::soft {
+
+/// What happens on a device that no completion tells of. Thread-safe.
+class AsyncEvents {
+ public:
+  /// To the program's handler, or kept for wait(): of more than kMost the oldest are dropped.
+  void report(AsyncEvent event);
+  /// As provider::Provider::on_async_event(). No other call of a handler runs when this returns:
+  /// handlers are called with the lock held, and must not call back.
+  void on_event(std::function<void(const AsyncEvent&)> handler);
+  /// As provider::Provider::wait_async_event().
+  std::optional<AsyncEvent> wait(std::chrono::milliseconds timeout);
+
+  static constexpr std::size_t kMost = 1024;
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::deque<AsyncEvent> kept_;
+  std::function<void(const AsyncEvent&)> handler_;
+};
+
+}  // namespace iwarp::verbs::soft

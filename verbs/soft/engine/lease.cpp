@@ -1,0 +1,44 @@
+#include "soft/engine/lease.hpp"
+
+#include <utility>
+
+namespace iwarp::verbs::soft {
+
+// Which threads have polled since the last look: kEngine if none of those that may hold the socket.
+Lease::Holder Lease::find_poller(const Pollers& pollers, std::uint32_t helps) {
+  const std::uint32_t count = pollers.count();
+  const bool moved = std::exchange(seen_count_, count) != count;
+  if (moved) sleeper_.heard();
+  const bool polled = moved || (pollers.asleep() && sleeper_.is_trusted());
+  const bool helped = std::exchange(seen_helps_, helps) != helps;
+  if (polled && holder_ != Holder::kHelper) return Holder::kPoller;
+  if (helped && holder_ != Holder::kPoller) return Holder::kHelper;
+  return Holder::kEngine;
+}
+
+bool Lease::offer(const Pollers& pollers, std::uint32_t helps) {
+  if (pollers.armed()) return false;
+  holder_ = find_poller(pollers, helps);
+  return is_left();
+}
+
+void Lease::take_back() {
+  holder_ = Holder::kEngine;
+  sleeper_.unwatch();
+}
+
+Lease::Verdict Lease::tick(const Pollers& pollers, std::uint32_t helps, bool busy) {
+  if (pollers.armed()) return Verdict::kTakeBack;
+  if (find_poller(pollers, helps) == Holder::kEngine) {
+    return busy ? Verdict::kStays : Verdict::kTakeBack;
+  }
+  if (holder_ == Holder::kHelper || !pollers.asleep()) return Verdict::kStays;
+  switch (sleeper_.tick()) {
+    case Sleeper::Step::kNone: break;
+    case Sleeper::Step::kWatch: return Verdict::kWatch;
+    case Sleeper::Step::kTakeBack: return Verdict::kTakeBack;
+  }
+  return Verdict::kStays;
+}
+
+}  // namespace iwarp::verbs::soft

@@ -1,0 +1,238 @@
+#include "soft/engine/socket_table.hpp"
+
+#include <algorithm>
+
+namespace iwarp::verbs::soft {
+namespace {
+
+/// How long a poller may be silent before the engine takes its sockets back.
+constexpr std::chrono::milliseconds kTick{1};
+
+}  // namespace
+
+// Takes the memory for all that may become of the entry: it must not be missing later.
+std::error_code SocketTable::add(const std::shared_ptr<Driven>& driven) {
+  const Token token = token_of(*driven);
+  const std::lock_guard lock(mutex_);
+  for (auto* list : {&left_, &looking_}) {
+    if (list->capacity() <= entries_.size()) list->reserve(2 * entries_.size() + 1);
+  }
+  entries_.insert_or_assign(
+      token, Entry{driven, driven->descriptor(), Lease(driven->pollers(), helps_.load())});
+  // The engine's thread, which may see the socket ready at once, waits for the lock.
+  const Waits waits = driven->waits();
+  const auto refused = sockets_.add(driven->descriptor(), token, {waits.input, waits.room});
+  if (refused) {
+    entries_.erase(token);
+    return refused;
+  }
+  if (entries_.size() == 1) wake_.raise();  // deadlines are looked at from now on
+  return {};
+}
+
+void SocketTable::remove(Driven& driven) {
+  const std::lock_guard lock(mutex_);
+  const auto at = entries_.find(token_of(driven));
+  if (at == entries_.end()) return;
+  sockets_.remove(at->second.descriptor);
+  take_back(at->second, driven);
+  std::erase(looking_, at->first);
+  entries_.erase(at);
+}
+
+void SocketTable::want_write(Driven& driven) {
+  const std::lock_guard lock(mutex_);
+  const auto at = entries_.find(token_of(driven));
+  if (at == entries_.end()) return;
+  // A poller comes back by itself; one that sleeps, or that looks at ready sockets only, does not.
+  const Pollers pollers = driven.pollers();
+  if (pollers.poll_each() && !pollers.asleep()) {
+    if (at->second.lease.is_left()) return;
+    const bool first = left_.empty() || resting_.load();
+    if (leave_to_poller(at->second, driven)) {
+      if (first) wake_.raise();  // the engine looks after it from now on
+      return;
+    }
+  }
+  Waits waits = driven.waits();
+  waits.room = true;
+  watch(at->first, at->second, waits);
+}
+
+void SocketTable::look_again(const Driven& driven) {
+  {
+    const std::lock_guard lock(mutex_);
+    const Token token = token_of(driven);
+    const bool known = std::ranges::find(looking_, token) != looking_.end();
+    if (known || !entries_.contains(token)) return;
+    looking_.push_back(token);
+    resume_ticks();
+  }
+  wake_.raise();
+}
+
+void SocketTable::rearm(const Driven& driven) {
+  const std::lock_guard lock(mutex_);
+  const auto at = entries_.find(token_of(driven));
+  if (at != entries_.end()) watch(at->first, at->second, driven.waits());
+}
+
+// A socket that the system refuses to watch is tried again at each tick. One that is left to a
+// poller is watched only for a sleeper that may not be one.
+void SocketTable::watch(Token token, const Entry& entry, const Waits& waits) {
+  const tcp_offload::Interest interest{waits.input && entry.lease.watches_input(), waits.room};
+  if (!interest.read && !interest.write) return;
+  if (!sockets_.modify(entry.descriptor, token, interest)) return;
+  if (std::ranges::find(looking_, token) == looking_.end()) looking_.push_back(token);
+  resume_ticks();
+  wake_.raise();
+}
+
+bool SocketTable::leave_to_poller(Entry& entry, Driven& driven) {
+  if (!entry.lease.offer(driven.pollers(), helps_.load())) return false;
+  if (resume_ticks() || left_.empty()) next_tick_ = Clock::now() + kTick;
+  left_.push_back(token_of(driven));
+  const bool to_helpers = entry.lease.holder() == Lease::Holder::kHelper;
+  if (to_helpers) left_to_helpers_.fetch_add(1);
+  driven.set_leased(!to_helpers);
+  return true;
+}
+
+void SocketTable::take_back(Entry& entry, Driven& driven) {
+  if (entry.lease.holder() == Lease::Holder::kHelper) left_to_helpers_.fetch_sub(1);
+  entry.lease.take_back();
+  std::erase(left_, token_of(driven));
+  driven.set_leased(false);
+}
+
+bool SocketTable::take_back(Driven& driven) {
+  const std::lock_guard lock(mutex_);
+  const auto at = entries_.find(token_of(driven));
+  if (at == entries_.end() || !at->second.lease.is_left()) return false;
+  take_back(at->second, driven);
+  return true;
+}
+
+bool SocketTable::count_help() {
+  helps_.fetch_add(1, std::memory_order_relaxed);
+  return left_to_helpers_.load() != 0;
+}
+
+void SocketTable::help(Owners& into) {
+  const std::lock_guard lock(mutex_);
+  for (const Token token : left_) {
+    const Entry& entry = entries_.at(token);
+    if (entry.lease.holder() != Lease::Holder::kHelper) continue;
+    if (auto driven = entry.driven.lock()) into.push_back(std::move(driven));
+  }
+}
+
+// What is there for a poller to read calls for ticks: they find out whether it comes for it.
+SocketTable::Turn SocketTable::turn_of(const tcp_offload::Ready& ready) {
+  const std::lock_guard lock(mutex_);
+  const auto at = entries_.find(ready.token);
+  if (at == entries_.end()) return {};
+  Entry& entry = at->second;
+  Turn turn{entry.driven.lock(), false};
+  if (!turn.of) return turn;
+  turn.for_poller = entry.lease.is_left() || (ready.read && leave_to_poller(entry, *turn.of));
+  if (turn.for_poller && ready.read) {
+    entry.lease.socket_is_ready();
+    if (resume_ticks()) next_tick_ = Clock::now() + kTick;
+  }
+  return turn;
+}
+
+SocketTable::Owners SocketTable::owners_of(const std::vector<Token> SocketTable::*list) {
+  Owners owners;
+  const std::lock_guard lock(mutex_);
+  const std::vector<Token>& tokens = this->*list;
+  owners.reserve(tokens.size());
+  for (const Token token : tokens) {
+    if (auto driven = entries_.at(token).driven.lock()) owners.push_back(std::move(driven));
+  }
+  return owners;
+}
+
+SocketTable::Owners SocketTable::left_to_pollers() { return owners_of(&SocketTable::left_); }
+SocketTable::Owners SocketTable::looking() { return owners_of(&SocketTable::looking_); }
+
+SocketTable::Owners SocketTable::all() {
+  Owners all;
+  const std::lock_guard lock(mutex_);
+  all.reserve(entries_.size());
+  for (const auto& [token, entry] : entries_) {
+    if (auto driven = entry.driven.lock()) all.push_back(std::move(driven));
+  }
+  return all;
+}
+
+void SocketTable::stop_looking(const Driven& driven) {
+  const std::lock_guard lock(mutex_);
+  std::erase(looking_, token_of(driven));
+}
+
+bool SocketTable::tick_is_due(Clock::time_point now) {
+  const std::lock_guard lock(mutex_);
+  if (now < next_tick_ || resting_.load()) return false;
+  next_tick_ = now + kTick;
+  return true;
+}
+
+bool SocketTable::is_abandoned(const Driven& driven) {
+  const std::lock_guard lock(mutex_);
+  const auto at = entries_.find(token_of(driven));
+  if (at == entries_.end() || !at->second.lease.is_left()) return false;
+  const auto verdict = at->second.lease.tick(driven.pollers(), helps_.load(), driven.busy());
+  if (verdict == Lease::Verdict::kWatch) watch(at->first, at->second, driven.waits());
+  return verdict == Lease::Verdict::kTakeBack;
+}
+
+bool SocketTable::all_sleep_on() {
+  const Owners left = left_to_pollers();  // outlives the lock
+  const std::lock_guard lock(mutex_);
+  return std::ranges::all_of(left, [this](const auto& driven) {
+    const auto at = entries_.find(token_of(*driven));
+    if (at == entries_.end() || !at->second.lease.is_left()) return true;
+    return at->second.lease.sleeps_on(driven->pollers());
+  });
+}
+
+// A sleeper leaves before it says so, and this looks again after having said that it rests: one of
+// the two sees the other.
+void SocketTable::rest_if_all_sleep() {
+  {
+    const std::lock_guard lock(mutex_);
+    const bool sleepy = std::ranges::all_of(
+        left_, [this](Token token) { return entries_.at(token).lease.needs_no_ticks(); });
+    if (left_.empty() || !sleepy || !looking_.empty()) return;
+    resting_.store(true);
+  }
+  if (!all_sleep_on()) resting_.store(false);
+}
+
+// Whether there were no ticks.
+bool SocketTable::resume_ticks() { return resting_.exchange(false); }
+
+void SocketTable::sleeper_left() {
+  if (!resting_.load()) return;
+  {
+    const std::lock_guard lock(mutex_);
+    if (!resume_ticks()) return;
+    next_tick_ = Clock::now() + kTick;
+  }
+  wake_.raise();
+}
+
+std::optional<SocketTable::Clock::time_point> SocketTable::next_tick() {
+  const std::lock_guard lock(mutex_);
+  const bool due = (!left_.empty() && !resting_.load()) || !looking_.empty();
+  return due ? std::optional(next_tick_) : std::nullopt;
+}
+
+bool SocketTable::empty() {
+  const std::lock_guard lock(mutex_);
+  return entries_.empty();
+}
+
+}  // namespace iwarp::verbs::soft

@@ -1,0 +1,84 @@
+#include <utility>
+
+#include "soft/async_events.hpp"
+#include "soft/failure.hpp"
+#include "soft/qp/halves.hpp"
+
+/// The ends of the halves.
+namespace iwarp::verbs::soft {
+
+using connection::LifeEvent;
+
+// What has completed still arrives, as after a graceful end, but nothing that is posted leaves any
+// more, beyond the FPDU that has been cut: its completions come at once. What comes in is dropped.
+void QpHalves::close() {
+  parts_.life.explain(graceful_end(EndedBy::kProgram, EndLayer::kNone, "closed here"));
+  parts_.life.apply(LifeEvent::kClose);
+  flush_posted();
+}
+
+// Nothing would wake the engine or a poller: the peer gets a reset instead of silence.
+void QpHalves::cannot_be_watched(const std::error_code& why) {
+  parts_.life.lose("the system refuses to watch the connection's socket: " + why.message());
+  settle();
+}
+
+bool QpHalves::delivered() const {
+  const Link* link = parts_.link.load();
+  if (link == nullptr || parts_.life.is_over()) return true;
+  return parts_.life.course() == connection::Course::kDraining &&
+         link->stream.delivery().unacknowledged == 0;
+}
+
+// Leaves the queues and the engine, and tells the program; not inside a half. Where there is no
+// memory for that, the look at the deadlines tries it again.
+void QpHalves::bid_farewell() {
+  Wanted& wanted = parts_.wanted;
+  if (!wanted.farewell.exchange(false) || parts_.link.load() == nullptr) return;
+  try {
+    parts_.init.services->executor.post(
+        [weak = parts_.self, this, end = parts_.end_of_connection()] {
+          log_end(end);
+          const auto self = weak.lock();
+          if (!self) return;
+          report_end(end);
+          tell_end();
+        });
+  } catch (const std::exception&) {
+    wanted.farewell.store(true);
+    throw;
+  }
+}
+
+// On the executor.
+void QpHalves::tell_end() {
+  detach();
+  const ConnectionEvent event{ConnectionEvent::Kind::kDisconnected, parts_.life.error_of_end(), {}};
+  if (parts_.init.on_event) parts_.init.on_event(event);
+}
+
+void QpHalves::report_end(const EndOfConnection& end) noexcept {
+  try {
+    if (auto event = event_of(end)) parts_.init.services->events.report(std::move(*event));
+  } catch (const std::exception& thrown) {
+    log_failure("an event of a connection is lost", thrown);
+  }
+}
+
+void QpHalves::detach() {
+  parts_.init.services->sockets.remove(*this);
+  parts_.init.send_cq->attached().detach(*this);
+  parts_.init.recv_cq->attached().detach(*this);
+}
+
+// An adapter places nothing for a queue pair that has been destroyed: its memory may be used for
+// something else, registered or not. The engine or a poller may be in the middle of a Write, and
+// may have lost its processor there. What has been posted leaves as far as TCP takes it.
+void QpHalves::release() {
+  if (released_.exchange(true)) return;
+  rx_.close(parts_.init.services->pause, [] {});
+  tx_.close(parts_.init.services->pause, [this] { run_transmit_half(); });
+  parts_.discard_completions();
+}
+
+}  // namespace iwarp::verbs::soft

@@ -1,0 +1,54 @@
+#include <string>
+
+#include "soft/async_events.hpp"
+#include "soft/qp/receive_half.hpp"
+
+/// Receives that no message fills any more.
+namespace iwarp::verbs::soft {
+
+void ReceiveHalf::flush_if_wanted() {
+  if (parts_.phase.silent() || !parts_.wanted.flush.exchange(false)) return;
+  flush(Status::kFlushed);
+  parts_.wanted.transmit.store(true);  // Reads waited for the end of placing
+}
+
+// Completes what is posted, in order: the one that a message had begun to fill first.
+void ReceiveHalf::flush(Status first) {
+  if (Link* const link = parts_.link.load()) {
+    parts_.life.apply(connection::LifeEvent::kInputStopped);
+    if (awaits_receive()) set_awaits_receive(false);
+    if (const auto open = link->inbound().stop()) {
+      // A program that sees the completion may post anew at once: the entry is free before.
+      const rdmap::ReceiveBuffer buffer = *open;
+      parts_.receives.give_back_shared();
+      complete_unfilled(buffer, first);
+    }
+    account_kept(*link);
+  }
+  if (keeps_receives()) return;
+  while (const auto buffer = parts_.receives.take_own()) {
+    complete_unfilled(*buffer, Status::kFlushed);
+  }
+  parts_.receives.give_back_shared();
+  if (receives_over_.exchange(true) || !parts_.receives.are_shared()) return;
+  const std::uint32_t number = parts_.init.number;
+  parts_.init.services->events.report({AsyncEvent::Kind::kQpLastWqeReached, number,
+                                       "queue pair " + std::to_string(number) +
+                                           " has ended and takes no more of its shared receives"});
+}
+
+// As on InfiniBand: a program that knows no connection would not understand why its receives end.
+bool ReceiveHalf::keeps_receives() const {
+  return parts_.init.connectionless && !parts_.life.given_up() && parts_.life.is_graceful();
+}
+
+void ReceiveHalf::complete_unfilled(const rdmap::ReceiveBuffer& buffer, Status status) {
+  Completion completion;
+  completion.wr_id = buffer.cookie;
+  completion.qp_number = parts_.init.number;
+  completion.opcode = CompletionOpcode::kReceive;
+  completion.status = status;
+  parts_.init.recv_cq->push(completion, parts_.receives.places());
+}
+
+}  // namespace iwarp::verbs::soft

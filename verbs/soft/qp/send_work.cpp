@@ -1,0 +1,257 @@
+#include "soft/qp/send_work.hpp"
+
+#include <cstring>
+#include <numeric>
+#include <utility>
+
+#include "soft/qp/copy_sges.hpp"
+
+namespace iwarp::verbs::soft {
+namespace {
+
+std::uint64_t length_of(std::span<const Sge> sges) {
+  return std::accumulate(sges.begin(), sges.end(), std::uint64_t{0},
+                         [](std::uint64_t sum, const Sge& sge) { return sum + sge.length; });
+}
+
+rdmap::Operation operation_of(const SendWr& request) {
+  const bool solicited = has(request.flags, SendFlags::kSolicited);
+  switch (request.opcode) {
+    case Opcode::kSend:
+      return solicited ? rdmap::Operation::kSendSolicited : rdmap::Operation::kSend;
+    case Opcode::kSendInvalidate:
+      return solicited ? rdmap::Operation::kSendSolicitedInvalidate
+                       : rdmap::Operation::kSendInvalidate;
+    case Opcode::kWrite: return rdmap::Operation::kWrite;
+    case Opcode::kRead: return rdmap::Operation::kRead;
+    case Opcode::kImmediate:
+      return solicited ? rdmap::Operation::kImmediateSolicited : rdmap::Operation::kImmediate;
+    case Opcode::kWriteImmediate:
+      return solicited ? rdmap::Operation::kWriteImmediateSolicited
+                       : rdmap::Operation::kWriteImmediate;
+    case Opcode::kFetchAdd: return rdmap::Operation::kFetchAdd;
+    case Opcode::kCmpSwap: return rdmap::Operation::kCmpSwap;
+    case Opcode::kBindWindow:
+    case Opcode::kInvalidate:
+    case Opcode::kRegister: return rdmap::Operation::kLocal;
+  }
+  return rdmap::Operation::kSend;
+}
+
+CompletionOpcode completion_opcode_of(Opcode opcode) {
+  switch (opcode) {
+    case Opcode::kSend:
+    case Opcode::kSendInvalidate: break;
+    case Opcode::kWrite:
+    case Opcode::kWriteImmediate: return CompletionOpcode::kWrite;
+    case Opcode::kRead: return CompletionOpcode::kRead;
+    case Opcode::kImmediate: return CompletionOpcode::kImmediate;
+    case Opcode::kFetchAdd: return CompletionOpcode::kFetchAdd;
+    case Opcode::kCmpSwap: return CompletionOpcode::kCmpSwap;
+    case Opcode::kBindWindow: return CompletionOpcode::kBindWindow;
+    case Opcode::kInvalidate: return CompletionOpcode::kInvalidate;
+    case Opcode::kRegister: return CompletionOpcode::kRegister;
+  }
+  return CompletionOpcode::kSend;
+}
+
+bool is_local(Opcode opcode) { return opcode >= Opcode::kBindWindow; }
+
+bool is_atomic(Opcode opcode) { return opcode == Opcode::kFetchAdd || opcode == Opcode::kCmpSwap; }
+
+// Whether the lists of a request make sense for what it does.
+bool is_well_formed(const SendWr& request, std::uint64_t length) {
+  switch (request.opcode) {
+    case Opcode::kImmediate: return request.sges.empty();
+    case Opcode::kFetchAdd:
+    case Opcode::kCmpSwap: return length == rdmap::kAtomicSize;
+    case Opcode::kBindWindow: return request.sges.empty() && request.bind != nullptr;
+    case Opcode::kRegister: return request.sges.empty() && request.registration != nullptr;
+    case Opcode::kInvalidate: return request.sges.empty();
+    default:
+      return request.opcode < Opcode::kImmediate || request.opcode == Opcode::kWriteImmediate;
+  }
+}
+
+// What the program hands over instead of naming it.
+bool may_be_inline(Opcode opcode) {
+  return opcode != Opcode::kRead && !is_atomic(opcode) && !is_local(opcode);
+}
+
+void copy_inline(std::span<const Sge> from, MutableBytes to) {
+  for (const Sge& sge : from) {
+    if (sge.length != 0) std::memcpy(to.data(), sge.address, sge.length);
+    to = to.subspan(sge.length);
+  }
+}
+
+}  // namespace
+
+SendWork::SendWork(const SoftQpInit& init)
+    : capacity_(init.capacity),
+      reports_all_(init.signaling == Signaling::kAll),
+      qp_number_(init.number),
+      queue_(capacity_.max_send_wr, capacity_.max_send_sge, capacity_.max_inline),
+      places_(capacity_.max_send_wr) {}
+
+std::errc SendWork::check(const SendWr& request, Admission admission) const {
+  constexpr std::errc kMalformed = std::errc::invalid_argument;
+  const std::uint64_t length = length_of(request.sges);
+  if (request.opcode > Opcode::kRegister || !is_well_formed(request, length)) return kMalformed;
+  if (request.sges.size() > capacity_.max_send_sge) return kMalformed;
+  if (length > UINT32_MAX) return std::errc::message_size;  // RFC 5041 §5.2
+  if (has(request.flags, SendFlags::kInline)) {
+    if (!may_be_inline(request.opcode) || length > capacity_.max_inline) return kMalformed;
+  }
+  if (admission == Admission::kRefused) return std::errc::not_connected;
+  const std::errc refused = check_agreed(operation_of(request));
+  if (refused != std::errc{}) return refused;
+  return places_.room() == 0 ? std::errc::not_enough_memory : std::errc{};
+}
+
+// What keeps requests from being posted together.
+std::optional<PostError> SendWork::check_all(std::span<const SendWr> requests,
+                                             Admission admission) const {
+  for (std::size_t i = 0; i < requests.size(); ++i) {
+    if (const std::errc problem = check(requests[i], admission); problem != std::errc{}) {
+      return PostError{problem, i};
+    }
+  }
+  if (const std::size_t room = places_.room(); room < requests.size()) {
+    return PostError{std::errc::not_enough_memory, room};
+  }
+  return std::nullopt;
+}
+
+// What the connection does not allow, once there is one. With an ORD of 0 a Read would wait for
+// ever.
+std::errc SendWork::check_agreed(rdmap::Operation operation) const {
+  if (!agreed_) return {};
+  if (rdmap::awaits_response(operation) && agreed_->ord == 0) return std::errc::invalid_argument;
+  const bool rfc7306 = rdmap::is_atomic(operation) || rdmap::carries_immediate(operation);
+  return rfc7306 && !agreed_->rfc7306 ? std::errc::not_supported : std::errc{};
+}
+
+std::optional<std::uint32_t> SendWork::agree(const Agreed& agreed) {
+  const std::lock_guard lock(lock_);
+  agreed_ = agreed;
+  for (std::uint32_t at = queue_.head(); at != queue_.tail(); ++at) {
+    if (check_agreed(queue_.at(at).operation) != std::errc{}) return at;
+  }
+  return std::nullopt;
+}
+
+SendWork::Posted SendWork::post(std::span<const SendWr> requests, Posting posting,
+                                Admission admission) {
+  Posted posted;
+  const std::lock_guard lock(lock_);
+  if (posting == Posting::kAllOrNone) {
+    posted.refused = check_all(requests, admission);
+    if (posted.refused) return posted;
+  }
+  for (const SendWr& request : requests) {
+    if (posting == Posting::kUntilRefused) {
+      const std::errc problem = check(request, admission);
+      if (problem != std::errc{}) {
+        posted.refused = PostError{problem, posted.count};
+        break;
+      }
+    }
+    // Behind what has come late comes everything.
+    const bool late = admission == Admission::kFlushed || !late_.empty();
+    late ? append_late(request) : append(request);
+    posted.octets += length_of(request.sges);
+    ++posted.count;
+  }
+  return posted;
+}
+
+void SendWork::append(const SendWr& request) {
+  const bool in_line = has(request.flags, SendFlags::kInline);
+  rdmap::Request& entry = queue_.vacant();
+  entry.cookie = request.wr_id;
+  entry.report = reports_all_ || has(request.flags, SendFlags::kSignaled);
+  entry.operation = operation_of(request);
+  entry.payload_in = in_line ? rdmap::PayloadIn::kInline : rdmap::PayloadIn::kSges;
+  entry.fence = has(request.flags, SendFlags::kFence) ? rdmap::Fence::kYes : rdmap::Fence::kNo;
+  entry.sge_count = in_line ? std::uint16_t{0} : static_cast<std::uint16_t>(request.sges.size());
+  entry.length = static_cast<std::uint32_t>(length_of(request.sges));
+  entry.remote_stag = request.remote_stag;
+  entry.remote_to = TaggedOffset{request.remote_offset};
+  entry.invalidate = request.invalidate_stag;
+  entry.immediate = request.immediate;
+  entry.atomic = {request.atomic.data, request.atomic.mask, request.atomic.compare,
+                  request.atomic.compare_mask};
+  if (is_local(request.opcode)) append_local(request);
+  if (in_line) {
+    copy_inline(request.sges, queue_.vacant_inline());
+  } else {
+    copy_sges(request.sges, queue_.vacant_sges());
+  }
+  places_.take();
+  queue_.append();
+}
+
+void SendWork::append_local(const SendWr& request) {
+  if (!local_) local_.reset(new LocalWork[queue_.places()]);
+  LocalWork& work = local_[queue_.place(queue_.tail())];
+  work.opcode = request.opcode;
+  work.invalidate = request.invalidate_stag;
+  if (request.bind != nullptr) work.bind = *request.bind;
+  if (request.registration != nullptr) work.registration = *request.registration;
+}
+
+// Nothing of it leaves, so there is nothing to keep but the completion.
+void SendWork::append_late(const SendWr& request) {
+  Completion& completion = late_.emplace_back();
+  completion.wr_id = request.wr_id;
+  completion.qp_number = qp_number_;
+  completion.status = Status::kFlushed;
+  completion.opcode = completion_opcode_of(request.opcode);
+  completion.byte_length = static_cast<std::uint32_t>(length_of(request.sges));
+  places_.take();
+}
+
+bool SendWork::drained() const {
+  if (any()) return false;
+  const std::lock_guard lock(lock_);
+  return late_.empty();
+}
+
+std::optional<Completion> SendWork::retire(Status status) {
+  const std::uint32_t position = queue_.head();
+  const rdmap::Request& request = queue_.at(position);
+  Completion completion;
+  completion.wr_id = request.cookie;
+  completion.qp_number = qp_number_;
+  completion.status = status;
+  completion.opcode = completion_opcode(position);
+  completion.byte_length = request.length;
+  const bool report = request.report || status != Status::kSuccess;
+  queue_.retire();
+  if (report) return completion;
+  places_.give_back();
+  return std::nullopt;
+}
+
+std::vector<Completion> SendWork::take_late() {
+  const std::lock_guard lock(lock_);
+  return std::exchange(late_, {});
+}
+
+CompletionOpcode SendWork::completion_opcode(std::uint32_t position) const {
+  switch (queue_.at(position).operation) {
+    case rdmap::Operation::kWrite:
+    case rdmap::Operation::kWriteImmediate:
+    case rdmap::Operation::kWriteImmediateSolicited: return CompletionOpcode::kWrite;
+    case rdmap::Operation::kRead: return CompletionOpcode::kRead;
+    case rdmap::Operation::kImmediate:
+    case rdmap::Operation::kImmediateSolicited: return CompletionOpcode::kImmediate;
+    case rdmap::Operation::kFetchAdd: return CompletionOpcode::kFetchAdd;
+    case rdmap::Operation::kCmpSwap: return CompletionOpcode::kCmpSwap;
+    case rdmap::Operation::kLocal: return completion_opcode_of(local(position).opcode);
+    default: return CompletionOpcode::kSend;
+  }
+}
+
+}  // namespace iwarp::verbs::soft

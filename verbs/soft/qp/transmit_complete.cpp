@@ -1,0 +1,62 @@
+#include "soft/qp/transmit_half.hpp"
+
+/// Requests of the send queue at their end: completed in their order, or flushed.
+namespace iwarp::verbs::soft {
+
+// Completes what is done, oldest first (RFC 5040 §5.5 rule 15).
+void TransmitHalf::complete_sent(Link& link) {
+  const std::uint64_t released = link.stream.released();
+  link.outbound().released(released);
+  while (!failing_ && link.outbound().head_done(released)) {
+    link.outbound().count(parts_.sends.queue().at(parts_.sends.queue().head()).operation);
+    link.sent.publish(link.outbound().counters());
+    complete_head(Status::kSuccess);
+  }
+}
+
+void TransmitHalf::complete_head(Status status) {
+  failing_ = failing_ || status != Status::kSuccess;
+  if (const auto completion = parts_.sends.retire(status)) push(*completion);
+}
+
+void TransmitHalf::push(const Completion& completion) {
+  if (parts_.init.send_cq->push(completion, parts_.sends.places())) return;
+  parts_.life.lose("the send completion queue overran");
+}
+
+// What was posted behind disconnect() is behind everything else.
+void TransmitHalf::flush_requests() {
+  const rdmap::SendQueue& queue = parts_.sends.queue();
+  while (parts_.sends.any()) {
+    const std::uint32_t position = queue.head();
+    const rdmap::Request& request = queue.at(position);
+    Status status = flush_status();
+    if (bad_request_ && bad_request_->position == position) status = bad_request_->status;
+    if (rdmap::awaits_response(request.operation) && has_left(position)) {
+      // Its memory is the program's again only when no response is placed any more.
+      if (parts_.life.now().input == connection::Input::kOpen) return;
+      if (const auto blamed = parts_.blamed_read.status_of(request.read_index)) status = *blamed;
+    }
+    complete_head(status);
+  }
+  for (const Completion& late : parts_.sends.take_late()) push(late);
+}
+
+// The peer is unreachable for a program that knows no connection, if the peer has gone and the
+// program has not given the connection up before it could hear of it.
+Status TransmitHalf::flush_status() const {
+  const connection::Life now = parts_.life.now();
+  const bool peer_gone =
+      now.input == connection::Input::kPeerGone && now.program != connection::Program::kGone;
+  const bool nobody = parts_.link.load() == nullptr || peer_gone;
+  return parts_.init.connectionless && nobody && !failing_ ? Status::kUnreachable
+                                                           : Status::kFlushed;
+}
+
+// What was flushed is ahead of what has left.
+bool TransmitHalf::has_left(std::uint32_t position) const {
+  const Link* link = parts_.link.load();
+  return link != nullptr && link->outbound().has_left(position);
+}
+
+}  // namespace iwarp::verbs::soft

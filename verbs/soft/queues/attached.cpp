@@ -1,0 +1,165 @@
+#include "soft/queues/attached.hpp"
+
+#include <algorithm>
+#include <array>
+#include <thread>
+#include <utility>
+
+namespace iwarp::verbs::soft {
+namespace {
+
+// So few are looked at by each poll.
+constexpr std::size_t kPollEach = 16;
+
+// How often a thread that waits looks at each socket for which the system has no set left.
+constexpr std::chrono::milliseconds kLookAtEach{1};
+
+// How many ready sockets one look names.
+constexpr std::size_t kReadyAtOnce = 32;
+
+}  // namespace
+
+std::error_code Attached::attach(Driven& driven) {
+  const std::lock_guard lock(drive_mutex_);
+  const auto place = std::lower_bound(driven_.begin(), driven_.end(), &driven, std::less<>());
+  if (place != driven_.end() && *place == &driven) return {};  // both of its queues are this one
+  driven_.insert(place, &driven);
+  count_.store(driven_.size());
+  signs_.set_polls_each(driven_.size() <= kPollEach);
+  std::error_code refused;
+  if (auto* set = sockets_.load()) {
+    refused = set->add(driven.descriptor(), token_of(driven), {true, false});
+  }
+  // From now on a poll looks at ready sockets only: what was left for it leaves here.
+  if (driven_.size() == kPollEach + 1) {
+    for (Driven* each : driven_) each->flush();
+  }
+  return refused;
+}
+
+void Attached::detach(Driven& driven) {
+  const std::lock_guard lock(drive_mutex_);
+  const auto gone = std::remove(driven_.begin(), driven_.end(), &driven);
+  if (gone == driven_.end()) return;
+  driven_.erase(gone, driven_.end());
+  count_.store(driven_.size());
+  signs_.set_polls_each(driven_.size() <= kPollEach);
+  forget_descriptor(driven.descriptor());
+}
+
+void Attached::forget_descriptor(int descriptor) {
+  if (auto* set = sockets_.load()) set->remove(descriptor);
+}
+
+void Attached::set_reading(const Driven& driven, bool reads) {
+  auto* const set = sockets_.load();
+  if (set != nullptr) set->modify(driven.descriptor(), token_of(driven), {reads, false});
+}
+
+void Attached::drive() {
+  if (signs_.polls_each()) {
+    drive_each();
+  } else {
+    wait_and_drive({}, [] { return true; });
+  }
+}
+
+// One thread drives at a time; others find what it completes in the ring.
+void Attached::drive_each() {
+  const std::unique_lock lock(drive_mutex_, std::try_to_lock);
+  if (!lock.owns_lock()) return;
+  for (Driven* each : driven_) each->drive();
+}
+
+void Attached::flush() {
+  if (!signs_.polls_each()) return;
+  const std::lock_guard lock(drive_mutex_);
+  for (Driven* each : driven_) each->flush();
+}
+
+std::size_t Attached::wait_and_drive(std::chrono::milliseconds timeout,
+                                     const std::function<bool()>& satisfied) {
+  auto* const set = sockets_if_any();
+  if (set == nullptr) {
+    drive_each();
+    if (timeout.count() > 0 && !satisfied()) {
+      std::this_thread::sleep_for(std::min(timeout, kLookAtEach));
+    }
+    return 0;
+  }
+  std::array<tcp_offload::Ready, kReadyAtOnce> ready;
+  const std::size_t count = set->wait(ready, timeout);
+  const std::lock_guard lock(drive_mutex_);
+  for (const tcp_offload::Ready& one : std::span(ready).first(count)) {
+    if (one.token == kWakeToken) {
+      clear_wake();
+      continue;
+    }
+    const auto at = std::lower_bound(
+        driven_.begin(), driven_.end(), one.token,
+        [](const Driven* each, std::uint64_t token) { return token_of(*each) < token; });
+    // What the set reported may have been detached since.
+    if (at != driven_.end() && token_of(**at) == one.token) (*at)->drive();
+  }
+  return count;
+}
+
+void Attached::drive_all_ready(const std::function<bool()>& satisfied) {
+  std::size_t left = count() / kReadyAtOnce + 1;
+  while (!satisfied() && left-- != 0 && wait_and_drive({}, satisfied) == kReadyAtOnce) {
+  }
+}
+
+void Attached::wake() {
+  const std::lock_guard lock(lazy_mutex_);
+  if (!wake_ || woken_.exchange(true)) return;
+  wake_->raise();
+}
+
+void Attached::clear_wake() {
+  if (!woken_.load()) return;
+  const std::lock_guard lock(lazy_mutex_);
+  wake_->clear();
+  woken_.store(false);
+}
+
+tcp_offload::ReadinessSet& Attached::sockets() {
+  if (auto* made = sockets_.load()) return *made;
+  const std::lock_guard drive_lock(drive_mutex_);
+  std::vector<Unwatched> unwatched;
+  auto& made = make_sockets(unwatched);
+  for (const Unwatched& one : unwatched) one.driven->cannot_be_watched(one.why);
+  return made;
+}
+
+// None if the system has no descriptors left for one: each socket is looked at instead.
+tcp_offload::ReadinessSet* Attached::sockets_if_any() {
+  try {
+    return &sockets();
+  } catch (const std::exception&) {
+    return nullptr;
+  }
+}
+
+// Those whose sockets are refused are told without this lock.
+tcp_offload::ReadinessSet& Attached::make_sockets(std::vector<Unwatched>& unwatched) {
+  const std::lock_guard lock(lazy_mutex_);
+  if (owner_) return *owner_;
+  auto made = std::make_unique<tcp_offload::ReadinessSet>(tcp_offload::Repeat::kLevel);
+  auto wake = std::make_unique<tcp_offload::EventCount>();
+  if (const auto why = made->add(wake->descriptor(), kWakeToken, {true, false})) {
+    throw std::system_error(why, "a completion queue cannot watch its sockets");
+  }
+  for (Driven* each : driven_) {
+    const Waits waits = each->waits();
+    if (waits.input_ended) continue;
+    const auto why = made->add(each->descriptor(), token_of(*each), {waits.input, false});
+    if (why) unwatched.push_back({each, why});
+  }
+  wake_ = std::move(wake);
+  owner_ = std::move(made);
+  sockets_.store(owner_.get());
+  return *owner_;
+}
+
+}  // namespace iwarp::verbs::soft

@@ -1,0 +1,59 @@
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <mutex>
+#include <span>
+#include <vector>
+
+#include "iwarp/verbs/provider.hpp"
+#include "soft/engine/poll_signs.hpp"
+#include "soft/queues/places.hpp"
+#include "soft/spin_lock.hpp"
+
+namespace iwarp::verbs::soft {
+
+/// The completions that wait to be polled, and whether the next one raises an event. Thread-safe.
+class CompletionRing {
+ public:
+  /// Shows in `signs` whether it is armed.
+  CompletionRing(std::uint32_t depth, PollSigns& signs) : signs_(signs), ring_(depth) {}
+
+  struct Pushed {
+    bool taken = false;
+    bool fires = false;          ///< It raises an event.
+    bool first_overrun = false;  ///< It is the first that was not taken.
+  };
+  /// Adds the completion of a request that has a place among `places`, which is given back when it
+  /// is polled, or here if the ring is full: it has overrun then, and takes nothing any more.
+  Pushed push(const Completion& completion, Places& places);
+  /// Takes the oldest, up to `into.size()`.
+  std::size_t pop(std::span<Completion> into);
+  /// Takes out those of a queue pair.
+  void discard(std::uint32_t qp_number);
+  void arm(provider::Arm what);
+  /// False if more are waiting than would fit. Throws std::bad_alloc.
+  [[nodiscard]] bool resize(std::uint32_t depth);
+
+  [[nodiscard]] bool empty() const { return count_.load() == 0; }
+  [[nodiscard]] bool has_overrun() const { return overrun_.load(); }
+  [[nodiscard]] std::uint32_t capacity() const;
+
+ private:
+  enum class Armed : std::uint8_t { kNo, kSolicited, kAny };
+  struct Entry {
+    Completion completion;
+    Places* places = nullptr;
+  };
+  bool fires(const Completion& completion);
+
+  PollSigns& signs_;
+  mutable SpinLock lock_;
+  std::vector<Entry> ring_;  // as long as the queue is deep; this and the next two under lock_
+  std::uint32_t head_ = 0;
+  Armed armed_ = Armed::kNo;
+  std::atomic<std::uint32_t> count_{0};  // changed under lock_
+  std::atomic<bool> overrun_{false};     // for ever; likewise
+};
+
+}  // namespace iwarp::verbs::soft

@@ -1,0 +1,29 @@
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <memory>
+#include <mutex>
+
+#include "iwarp/tcp_offload/readiness.hpp"
+
+namespace iwarp::verbs::soft {
+
+/// The events of a completion queue. Arming takes no descriptor, so that it cannot fail: what
+/// happens before the program asks for one is counted. Thread-safe.
+class CqEvents {
+ public:
+  void raise();
+  /// Takes one; false if there is none.
+  bool take();
+  /// Readable while there is one. Made at the first call; throws std::system_error.
+  [[nodiscard]] int descriptor();
+
+ private:
+  std::mutex mutex_;
+  std::unique_ptr<tcp_offload::EventCount> owner_;  // once the program asks for its descriptor
+  std::atomic<tcp_offload::EventCount*> made_{nullptr};
+  std::size_t before_ = 0;  // that have come before there was one
+};
+
+}  // namespace iwarp::verbs::soft

@@ -1,0 +1,125 @@
+#include "soft/queues/soft_cq.hpp"
+
+#include <utility>
+
+#include "soft/async_events.hpp"
+
+namespace iwarp::verbs::soft {
+namespace {
+
+// A thread that polls in vain looks after other sockets once in so many polls.
+constexpr std::uint32_t kPollsPerHelp = 8;
+
+// The queue at which this thread is awake inside wait(), or about to sleep: it need not be woken
+// for what it completes itself.
+thread_local const SoftCq* awake_at = nullptr;
+
+class StayAwake {
+ public:
+  explicit StayAwake(const SoftCq& cq) : before_(std::exchange(awake_at, &cq)) {}
+  StayAwake(const StayAwake&) = delete;
+  StayAwake& operator=(const StayAwake&) = delete;
+  ~StayAwake() { awake_at = before_; }
+
+ private:
+  const SoftCq* before_;
+};
+
+}  // namespace
+
+SoftCq::SoftCq(std::shared_ptr<const Services> services, std::uint32_t depth, std::uint32_t number)
+    : services_(std::move(services)), number_(number), ring_(depth, signs_) {}
+
+std::uint32_t SoftCq::capacity() const { return origin_.inherited() ? 0 : ring_.capacity(); }
+
+Outcome<void> SoftCq::resize(std::uint32_t depth) {
+  const auto refuse = [&](const std::string& why) {
+    return fail(std::errc::invalid_argument, "completion queue " + std::to_string(number_) +
+                                                 ": cannot be resized to " + std::to_string(depth) +
+                                                 ": " + why);
+  };
+  if (origin_.refuses()) return refused();
+  if (depth == 0 || depth > kMaxDepth) return refuse("it is not a depth of this device");
+  if (ring_.has_overrun()) return refuse("it has overrun, and takes nothing any more");
+  if (!ring_.resize(depth)) return refuse("more completions are waiting");
+  return {};
+}
+
+bool SoftCq::push(const Completion& completion, Places& places) {
+  const auto pushed = ring_.push(completion, places);
+  if (pushed.first_overrun) {
+    services_->events.report({AsyncEvent::Kind::kCqOverrun, number_,
+                              "completion queue " + std::to_string(number_) + " overran its " +
+                                  std::to_string(capacity()) + " entries"});
+  }
+  if (pushed.fires) events_.raise();
+  if (signs_.sleepers() > (awake_at == this ? 1U : 0U)) attached_.wake();
+  return pushed.taken;
+}
+
+std::size_t SoftCq::poll(std::span<Completion> into) {
+  if (origin_.refuses()) return 0;
+  std::size_t taken = ring_.pop(into);
+  if (taken == into.size()) {
+    // A thread that sleeps may have been woken for what is left, and have found it taken in hand.
+    if (signs_.sleepers() != 0 && !ring_.empty()) attached_.wake();
+    return taken;
+  }
+  const std::uint32_t polls = signs_.note();
+  if (attached_.count() == 0) return taken;
+  attached_.drive();
+  taken += ring_.pop(into.subspan(taken));
+  if (taken == 0 && polls % kPollsPerHelp == 0) services_->pollers.help();
+  return taken;
+}
+
+bool SoftCq::wait(std::chrono::milliseconds timeout) {
+  if (origin_.refuses()) return false;
+  if (!ring_.empty()) return true;
+  const auto deadline = services_->time.now() + timeout;
+  const auto satisfied = [this] { return !ring_.empty(); };
+  const StayAwake awake(*this);
+  begin_wait();
+  // Nothing comes any more once it has overrun.
+  for (bool late = false; ring_.empty() && !late && !ring_.has_overrun();) {
+    const auto left =
+        std::chrono::ceil<std::chrono::milliseconds>(deadline - services_->time.now());
+    late = left.count() <= 0;
+    // A wait that ends has looked at each socket.
+    if (late) {
+      attached_.drive_all_ready(satisfied);
+    } else if (attached_.wait_and_drive(left, satisfied) != 0) {
+      signs_.note();  // awake, though it may have been woken for what completes nothing
+    }
+  }
+  end_wait();
+  return !ring_.empty();
+}
+
+bool SoftCq::begin_wait() {
+  if (origin_.refuses()) return false;
+  attached_.prepare_to_sleep();
+  signs_.begin_sleep();
+  const StayAwake awake(*this);
+  attached_.flush();
+  return !ring_.empty();
+}
+
+void SoftCq::end_wait() {
+  if (origin_.inherited()) return;
+  attached_.clear_wake();
+  signs_.note();
+  if (signs_.end_sleep()) services_->pollers.sleeper_left();
+}
+
+void SoftCq::arm(provider::Arm what) {
+  if (origin_.refuses()) return;
+  ring_.arm(what);
+  services_->pollers.take_back(signs_);
+}
+
+bool SoftCq::take_event() { return !origin_.refuses() && events_.take(); }
+int SoftCq::event_descriptor() { return origin_.refuses() ? -1 : events_.descriptor(); }
+int SoftCq::wait_descriptor() { return origin_.refuses() ? -1 : attached_.descriptor(); }
+
+}  // namespace iwarp::verbs::soft
