@@ -50,6 +50,10 @@ endif()
 if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
   # clang 14 does not take the consteval functions of fmt 9 for constant expressions.
   add_compile_definitions(FMT_CONSTEVAL=)
+  # Which lock guards what (iwarp/base/thread_safety.hpp), and in which order locks are taken.
+  if(IWARP_WERROR)
+    target_compile_options(iwarp_build_flags INTERFACE -Wthread-safety -Wthread-safety-beta)
+  endif()
 endif()
 if(IWARP_FUZZ)
   set(IWARP_SANITIZE fuzzer-no-link address undefined)

@@ -25,10 +25,11 @@ void Deadlines::observe(const Life& life, const Progress& progress, Time now) {
   const bool receives = life.course != Course::kTerminating && life.input == Input::kOpen;
   const bool ending = life.course != Course::kOperational;
   if (ending && !receives) seen.received = progress_.received;
-  if (moved_ && seen == progress_) return;
+  const bool moves = seen != progress_;
+  if (moved_ && !moves) return;
   progress_ = seen;
   moved_ = now;
-  if (ending && step_) step_ = now + patience_.linger;
+  if (moves && ending && step_) step_ = now + patience_.linger;
 }
 
 bool Deadlines::depends_on_progress(const Life& life) const {

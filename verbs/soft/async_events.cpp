@@ -3,13 +3,13 @@
 #include <algorithm>
 #include <utility>
 
-#include "iwarp/verbs/connection.hpp"
+#include "iwarp/base/deadline.hpp"
 
 namespace iwarp::verbs::soft {
 
 void AsyncEvents::report(AsyncEvent event) {
   {
-    const std::lock_guard lock(mutex_);
+    const Guard lock(mutex_);
     if (handler_) return handler_(event);
     if (kept_.size() == kMost) kept_.pop_front();
     kept_.push_back(std::move(event));
@@ -18,14 +18,18 @@ void AsyncEvents::report(AsyncEvent event) {
 }
 
 void AsyncEvents::on_event(std::function<void(const AsyncEvent&)> handler) {
-  const std::lock_guard lock(mutex_);
+  const Guard lock(mutex_);
   handler_ = std::move(handler);
 }
 
 std::optional<AsyncEvent> AsyncEvents::wait(std::chrono::milliseconds timeout) {
-  std::unique_lock lock(mutex_);
   timeout = std::min<std::chrono::milliseconds>(timeout, kLongestWait);
-  if (!changed_.wait_for(lock, timeout, [this] { return !kept_.empty(); })) return std::nullopt;
+  const auto until = std::chrono::steady_clock::now() + timeout;
+  const Guard lock(mutex_);
+  while (kept_.empty()) {
+    const bool late = changed_.wait_until(mutex_, until) == std::cv_status::timeout;
+    if (late && kept_.empty()) return std::nullopt;
+  }
   AsyncEvent event = std::move(kept_.front());
   kept_.pop_front();
   return event;

@@ -4,10 +4,10 @@
 #include <condition_variable>
 #include <deque>
 #include <functional>
-#include <mutex>
 #include <optional>
 
 #include "iwarp/verbs/types.hpp"
+#include "soft/lock.hpp"
 
 namespace iwarp::verbs::soft {
 
@@ -25,10 +25,10 @@ class AsyncEvents {
   static constexpr std::size_t kMost = 1024;
 
  private:
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  std::deque<AsyncEvent> kept_;
-  std::function<void(const AsyncEvent&)> handler_;
+  Mutex mutex_;
+  std::condition_variable_any changed_;
+  std::deque<AsyncEvent> kept_ IWARP_GUARDED_BY(mutex_);
+  std::function<void(const AsyncEvent&)> handler_ IWARP_GUARDED_BY(mutex_);
 };
 
 }  // namespace iwarp::verbs::soft

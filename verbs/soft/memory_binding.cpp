@@ -30,7 +30,7 @@ ddp::KeyChoice choice_of(Reserved kind) {
 }  // namespace
 
 std::optional<Stag> MemoryRegistry::reserve(Reserved kind, ddp::ProtectionDomainId pd) {
-  const std::lock_guard lock(mutex_);
+  const Guard lock(mutex_);
   const auto stag = table_.reserve(choice_of(kind));
   if (!stag) return std::nullopt;
   reserved_->add({*stag, ++objects_, 1, kind, pd});
@@ -38,7 +38,7 @@ std::optional<Stag> MemoryRegistry::reserve(Reserved kind, ddp::ProtectionDomain
 }
 
 std::optional<Stag> MemoryRegistry::reserve_next(Stag stag) {
-  const std::lock_guard lock(mutex_);
+  const Guard lock(mutex_);
   const Reservation* window = reserved_->find(stag);
   if (window == nullptr) return std::nullopt;
   forget_unused(window->object);
@@ -62,7 +62,7 @@ void MemoryRegistry::forget_unused(std::uint64_t object) {
 void MemoryRegistry::release(Stag stag) {
   std::vector<Stag> ended;
   {
-    const std::lock_guard lock(mutex_);
+    const Guard lock(mutex_);
     const Reservation* one = reserved_->find(stag);
     if (one == nullptr) return;
     const auto [first, end] = reserved_->of_object(one->object);
@@ -126,7 +126,7 @@ bool MemoryRegistry::bind(const BindWr& request, const ddp::Accessor& by) {
   std::vector<Stag> closed;
   bool done = false;
   {
-    const std::lock_guard lock(mutex_);
+    const Guard lock(mutex_);
     const Reservation* window = find(request.window, by);
     if (window == nullptr || !is_remote_only(request.access)) return false;
     if (window->kind == Reserved::kWindow1) done = bind_type1(*window, request, by, closed);
@@ -169,7 +169,7 @@ bool MemoryRegistry::register_fast(const RegisterWr& request, const ddp::Accesso
   const auto* memory = static_cast<std::byte*>(request.address);
   auto buffer = buffer_of({const_cast<std::byte*>(memory), request.length}, by.pd, request.access);
   if (!buffer) return false;
-  const std::lock_guard lock(mutex_);
+  const Guard lock(mutex_);
   const Reservation* region = find(request.stag, by);
   if (region == nullptr || region->kind != Reserved::kFastRegion) return false;
   buffer->rights = buffer->rights | ddp::Rights::kRemoteInvalidate;
@@ -178,7 +178,7 @@ bool MemoryRegistry::register_fast(const RegisterWr& request, const ddp::Accesso
 
 bool MemoryRegistry::invalidate(Stag stag, const ddp::Accessor& by) {
   {
-    const std::lock_guard lock(mutex_);
+    const Guard lock(mutex_);
     const Reservation* reservation = find(stag, by);
     if (reservation == nullptr || reservation->kind == Reserved::kWindow1) return false;
     // The same rules as for the peer: in force, and not another stream's.
@@ -190,7 +190,7 @@ bool MemoryRegistry::invalidate(Stag stag, const ddp::Accessor& by) {
 
 // The stream has no access under way when its queue pair goes.
 void MemoryRegistry::end_stream(ddp::StreamId stream) {
-  const std::lock_guard lock(mutex_);
+  const Guard lock(mutex_);
   const auto [first, end] = reserved_->of_stream(stream);
   std::vector<Stag> windows;
   std::transform(first, end, std::back_inserter(windows),
@@ -202,7 +202,7 @@ void MemoryRegistry::end_stream(ddp::StreamId stream) {
 }
 
 bool MemoryRegistry::has_windows(Stag region) {
-  const std::lock_guard lock(mutex_);
+  const Guard lock(mutex_);
   return bound(region);
 }
 

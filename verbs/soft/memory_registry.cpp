@@ -29,7 +29,7 @@ MemoryRegistry::MemoryRegistry(std::uint64_t secret, std::function<void()> pause
 MemoryRegistry::~MemoryRegistry() = default;
 
 std::optional<Stag> MemoryRegistry::enable(const ddp::TaggedBuffer& buffer) {
-  const std::lock_guard lock(mutex_);
+  const Guard lock(mutex_);
   return table_.enable(buffer);
 }
 
@@ -43,7 +43,7 @@ void MemoryRegistry::disable(Stag stag) {
 Outcome<Stag> MemoryRegistry::replace(Stag old, const ddp::TaggedBuffer& buffer) {
   std::optional<Stag> stag;
   {
-    const std::lock_guard lock(mutex_);
+    const Guard lock(mutex_);
     if (bound(old)) {
       return fail(std::errc::device_or_resource_busy, "memory region: a window is bound to it");
     }
@@ -56,7 +56,7 @@ Outcome<Stag> MemoryRegistry::replace(Stag old, const ddp::TaggedBuffer& buffer)
 }
 
 Outcome<void> MemoryRegistry::change(Stag stag, const ddp::TaggedBuffer& buffer) {
-  const std::lock_guard lock(mutex_);
+  const Guard lock(mutex_);
   if (bound(stag)) {
     return fail(std::errc::device_or_resource_busy, "memory region: a window is bound to it");
   }
@@ -74,7 +74,7 @@ void MemoryRegistry::await_quiet(Stag stag) const {
 }
 
 void MemoryRegistry::give_back(std::span<const Stag> ended) {
-  const std::lock_guard lock(mutex_);
+  const Guard lock(mutex_);
   for (const Stag stag : ended) table_.release(stag);
 }
 

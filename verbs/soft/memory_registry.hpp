@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <thread>
 #include <vector>
@@ -12,6 +11,7 @@
 #include "iwarp/ddp/stag_table.hpp"
 #include "iwarp/verbs/provider.hpp"
 #include "soft/inherited.hpp"
+#include "soft/lock.hpp"
 #include "soft/memory_probe.hpp"
 
 namespace iwarp::verbs::soft {
@@ -89,21 +89,24 @@ class MemoryRegistry {
  private:
   void await_idle(Stag stag) const;
   void give_back(std::span<const Stag> ended);
-  const Reservation* find(Stag stag, const ddp::Accessor& by) const;
-  bool activate(Stag stag, const ddp::TaggedBuffer& buffer);
+  const Reservation* find(Stag stag, const ddp::Accessor& by) const IWARP_REQUIRES(mutex_);
+  bool activate(Stag stag, const ddp::TaggedBuffer& buffer) IWARP_REQUIRES(mutex_);
   bool bind_type1(const Reservation& window, const BindWr& request, const ddp::Accessor& by,
-                  std::vector<Stag>& closed);
-  bool bind_type2(const Reservation& window, const BindWr& request, const ddp::Accessor& by);
-  bool open(const Reservation& window, Stag under, const ddp::TaggedBuffer& part);
-  std::optional<ddp::TaggedBuffer> window_on(const BindWr& request, const ddp::Accessor& by);
-  std::vector<Stag> close_before(const Reservation& window);
-  void forget_unused(std::uint64_t object);
-  bool bound(Stag region) const;
+                  std::vector<Stag>& closed) IWARP_REQUIRES(mutex_);
+  bool bind_type2(const Reservation& window, const BindWr& request, const ddp::Accessor& by)
+      IWARP_REQUIRES(mutex_);
+  bool open(const Reservation& window, Stag under, const ddp::TaggedBuffer& part)
+      IWARP_REQUIRES(mutex_);
+  std::optional<ddp::TaggedBuffer> window_on(const BindWr& request, const ddp::Accessor& by)
+      IWARP_REQUIRES(mutex_);
+  std::vector<Stag> close_before(const Reservation& window) IWARP_REQUIRES(mutex_);
+  void forget_unused(std::uint64_t object) IWARP_REQUIRES(mutex_);
+  bool bound(Stag region) const IWARP_REQUIRES(mutex_);
 
-  std::mutex mutex_;
+  Mutex mutex_;
   const std::function<void()> pause_;
-  std::unique_ptr<Reservations> reserved_;
-  std::uint64_t objects_ = 0;  // windows and fast regions made
+  std::unique_ptr<Reservations> reserved_ IWARP_GUARDED_BY(mutex_);
+  std::uint64_t objects_ IWARP_GUARDED_BY(mutex_) = 0;  // windows and fast regions made
   ddp::StagTable table_;
   std::atomic<std::uint64_t> streams_{0};
 };

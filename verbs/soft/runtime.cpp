@@ -70,7 +70,7 @@ bool Runtime::on_own_thread() const {
 
 tcp_offload::Device& Runtime::device(const std::string& capture) {
   if (capture.empty() || !capture_everything_.empty()) return device();
-  const std::lock_guard lock(captures_mutex_);
+  const Guard lock(captures_mutex_);
   return captures_.try_emplace(capture, device_, capture).first->second;
 }
 

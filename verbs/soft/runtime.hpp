@@ -5,7 +5,6 @@
 #include <future>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <thread>
 
@@ -13,6 +12,7 @@
 #include "iwarp/tcp_offload/kernel_device.hpp"
 #include "soft/async_events.hpp"
 #include "soft/engine/engine.hpp"
+#include "soft/lock.hpp"
 #include "soft/memory_registry.hpp"
 #include "soft/secret.hpp"
 #include "soft/services.hpp"
@@ -56,8 +56,9 @@ class Runtime final : public Executor {
   tcp_offload::KernelDevice device_;
   const std::string capture_everything_ = tcp_offload::capture_directory();
   tcp_offload::CaptureDevice recordable_{device_, capture_everything_};
-  std::mutex captures_mutex_;
-  std::map<std::string, tcp_offload::CaptureDevice> captures_;  // by directory
+  Mutex captures_mutex_;
+  std::map<std::string, tcp_offload::CaptureDevice> captures_
+      IWARP_GUARDED_BY(captures_mutex_);  // by directory
   std::shared_ptr<MemoryRegistry> registry_;
 
   AsyncEvents events_;

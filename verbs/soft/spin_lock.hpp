@@ -3,19 +3,23 @@
 #include <atomic>
 #include <thread>
 
+#include "soft/lock.hpp"
+
 namespace iwarp::verbs::soft {
 
 /// Guards a few instructions: queue indices, never a system call. Satisfies Lockable.
-class SpinLock {
+class IWARP_CAPABILITY("spin lock") SpinLock {
  public:
-  void lock() {
+  void lock() IWARP_ACQUIRE() {
     for (int spins = 0; locked_.exchange(true, std::memory_order_acquire); ++spins) {
       // The holder may have lost its processor: on few cores spinning on would only delay it.
       if (spins >= kSpinsBeforeYield) std::this_thread::yield();
     }
   }
-  bool try_lock() { return !locked_.exchange(true, std::memory_order_acquire); }
-  void unlock() { locked_.store(false, std::memory_order_release); }
+  bool try_lock() IWARP_TRY_ACQUIRE(true) {
+    return !locked_.exchange(true, std::memory_order_acquire);
+  }
+  void unlock() IWARP_RELEASE() { locked_.store(false, std::memory_order_release); }
 
  private:
   static constexpr int kSpinsBeforeYield = 64;

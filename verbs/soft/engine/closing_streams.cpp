@@ -9,7 +9,7 @@ namespace iwarp::verbs::soft {
 
 void ClosingStreams::see_off(ClosingStream closing) {
   {
-    const std::lock_guard lock(mutex_);
+    const Guard lock(mutex_);
     arriving_.push_back(std::move(closing));
   }
   wake_.raise();
@@ -18,7 +18,7 @@ void ClosingStreams::see_off(ClosingStream closing) {
 void ClosingStreams::take_in(Time now) {
   std::vector<ClosingStream> arriving;
   {
-    const std::lock_guard lock(mutex_);
+    const Guard lock(mutex_);
     arriving.swap(arriving_);
   }
   for (ClosingStream& stream : arriving) {
@@ -67,7 +67,7 @@ void ClosingStreams::look_at_all(Time now) {
 }
 
 bool ClosingStreams::any() const {
-  const std::lock_guard lock(mutex_);
+  const Guard lock(mutex_);
   return !closing_.empty() || !arriving_.empty();
 }
 

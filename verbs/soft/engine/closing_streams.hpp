@@ -1,13 +1,13 @@
 #pragma once
 
 #include <cstdint>
-#include <mutex>
 #include <unordered_map>
 #include <vector>
 
 #include "iwarp/tcp_offload/readiness.hpp"
 #include "soft/engine/attempts.hpp"
 #include "soft/engine/stream_closer.hpp"
+#include "soft/lock.hpp"
 
 namespace iwarp::verbs::soft {
 
@@ -43,8 +43,8 @@ class ClosingStreams {
   tcp_offload::ReadinessSet& sockets_;
   tcp_offload::EventCount& wake_;
   Attempts& attempts_;
-  mutable std::mutex mutex_;
-  std::vector<ClosingStream> arriving_;  // under mutex_
+  mutable Mutex mutex_;
+  std::vector<ClosingStream> arriving_ IWARP_GUARDED_BY(mutex_);
 
   // The engine's thread's.
   std::unordered_map<std::uint64_t, StreamCloser> closing_;

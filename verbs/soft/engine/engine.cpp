@@ -147,8 +147,8 @@ void Engine::make_room_if_short(Clock::time_point now) {
 
 void Engine::help() {
   if (!table_.count_help()) return;
-  const std::unique_lock lock(helping_, std::try_to_lock);
-  if (!lock.owns_lock()) return;
+  if (!helping_.try_lock()) return;
+  const Guard lock(helping_, std::adopt_lock);
   table_.help(helped_);
   for (const auto& driven : helped_) driven->drive();
   helped_.clear();

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <atomic>
-#include <mutex>
 #include <optional>
 #include <thread>
 
@@ -12,6 +11,7 @@
 #include "soft/engine/half_fpdus.hpp"
 #include "soft/engine/socket_table.hpp"
 #include "soft/engine/system_time.hpp"
+#include "soft/lock.hpp"
 #include "soft/services.hpp"
 
 namespace iwarp::verbs::soft {
@@ -78,8 +78,8 @@ class Engine final : public SocketService, public PollerService {
   HalfFpduLedger halves_{[this] { wake_.raise(); }};
   AtExit at_exit_;
   std::atomic<bool> stopping_{false};
-  std::mutex helping_;
-  SocketTable::Owners helped_;  // under helping_; empty between two helps
+  Mutex helping_;
+  SocketTable::Owners helped_ IWARP_GUARDED_BY(helping_);  // empty between two helps
 
   // The thread's own.
   Attempts attempts_;

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <mutex>
 #include <optional>
 
 #include "soft/spin_lock.hpp"
@@ -20,7 +19,7 @@ class RunningClock {
 
   /// The running time at `now`, which is the steady clock's. Never goes back.
   Time look(Time now) {
-    const std::lock_guard lock(lock_);
+    const Guard lock(lock_);
     const Time last = last_.value_or(now);
     if (now - last > kMostGap) skipped_ += now - last - kMostGap;
     last_ = std::max(last, now);
@@ -29,8 +28,8 @@ class RunningClock {
 
  private:
   SpinLock lock_;
-  std::optional<Time> last_;  // none before the first look
-  Time::duration skipped_{0};
+  std::optional<Time> last_ IWARP_GUARDED_BY(lock_);  // none before the first look
+  Time::duration skipped_ IWARP_GUARDED_BY(lock_){0};
 };
 
 }  // namespace iwarp::verbs::soft

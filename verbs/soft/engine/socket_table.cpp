@@ -13,8 +13,8 @@ constexpr std::chrono::milliseconds kTick{1};
 // Takes the memory for all that may become of the entry: it must not be missing later.
 std::error_code SocketTable::add(const std::shared_ptr<Driven>& driven) {
   const Token token = token_of(*driven);
-  const std::lock_guard lock(mutex_);
-  for (auto* list : {&left_, &looking_}) {
+  const Guard lock(mutex_);
+  for (auto* list : {&left_, &left_to_helpers_, &looking_}) {
     if (list->capacity() <= entries_.size()) list->reserve(2 * entries_.size() + 1);
   }
   entries_.insert_or_assign(
@@ -31,7 +31,7 @@ std::error_code SocketTable::add(const std::shared_ptr<Driven>& driven) {
 }
 
 void SocketTable::remove(Driven& driven) {
-  const std::lock_guard lock(mutex_);
+  const Guard lock(mutex_);
   const auto at = entries_.find(token_of(driven));
   if (at == entries_.end()) return;
   sockets_.remove(at->second.descriptor);
@@ -41,7 +41,7 @@ void SocketTable::remove(Driven& driven) {
 }
 
 void SocketTable::want_write(Driven& driven) {
-  const std::lock_guard lock(mutex_);
+  const Guard lock(mutex_);
   const auto at = entries_.find(token_of(driven));
   if (at == entries_.end()) return;
   // A poller comes back by itself; one that sleeps, or that looks at ready sockets only, does not.
@@ -61,7 +61,7 @@ void SocketTable::want_write(Driven& driven) {
 
 void SocketTable::look_again(const Driven& driven) {
   {
-    const std::lock_guard lock(mutex_);
+    const Guard lock(mutex_);
     const Token token = token_of(driven);
     const bool known = std::ranges::find(looking_, token) != looking_.end();
     if (known || !entries_.contains(token)) return;
@@ -72,7 +72,7 @@ void SocketTable::look_again(const Driven& driven) {
 }
 
 void SocketTable::rearm(const Driven& driven) {
-  const std::lock_guard lock(mutex_);
+  const Guard lock(mutex_);
   const auto at = entries_.find(token_of(driven));
   if (at != entries_.end()) watch(at->first, at->second, driven.waits());
 }
@@ -93,20 +93,24 @@ bool SocketTable::leave_to_poller(Entry& entry, Driven& driven) {
   if (resume_ticks() || left_.empty()) next_tick_ = Clock::now() + kTick;
   left_.push_back(token_of(driven));
   const bool to_helpers = entry.lease.holder() == Lease::Holder::kHelper;
-  if (to_helpers) left_to_helpers_.fetch_add(1);
+  if (to_helpers) {
+    left_to_helpers_.push_back(token_of(driven));
+    helper_count_.store(left_to_helpers_.size());
+  }
   driven.set_leased(!to_helpers);
   return true;
 }
 
 void SocketTable::take_back(Entry& entry, Driven& driven) {
-  if (entry.lease.holder() == Lease::Holder::kHelper) left_to_helpers_.fetch_sub(1);
   entry.lease.take_back();
   std::erase(left_, token_of(driven));
+  std::erase(left_to_helpers_, token_of(driven));
+  helper_count_.store(left_to_helpers_.size());
   driven.set_leased(false);
 }
 
 bool SocketTable::take_back(Driven& driven) {
-  const std::lock_guard lock(mutex_);
+  const Guard lock(mutex_);
   const auto at = entries_.find(token_of(driven));
   if (at == entries_.end() || !at->second.lease.is_left()) return false;
   take_back(at->second, driven);
@@ -115,21 +119,19 @@ bool SocketTable::take_back(Driven& driven) {
 
 bool SocketTable::count_help() {
   helps_.fetch_add(1, std::memory_order_relaxed);
-  return left_to_helpers_.load() != 0;
+  return helper_count_.load() != 0;
 }
 
 void SocketTable::help(Owners& into) {
-  const std::lock_guard lock(mutex_);
-  for (const Token token : left_) {
-    const Entry& entry = entries_.at(token);
-    if (entry.lease.holder() != Lease::Holder::kHelper) continue;
-    if (auto driven = entry.driven.lock()) into.push_back(std::move(driven));
+  const Guard lock(mutex_);
+  for (const Token token : left_to_helpers_) {
+    if (auto driven = entries_.at(token).driven.lock()) into.push_back(std::move(driven));
   }
 }
 
 // What is there for a poller to read calls for ticks: they find out whether it comes for it.
 SocketTable::Turn SocketTable::turn_of(const tcp_offload::Ready& ready) {
-  const std::lock_guard lock(mutex_);
+  const Guard lock(mutex_);
   const auto at = entries_.find(ready.token);
   if (at == entries_.end()) return {};
   Entry& entry = at->second;
@@ -145,7 +147,7 @@ SocketTable::Turn SocketTable::turn_of(const tcp_offload::Ready& ready) {
 
 SocketTable::Owners SocketTable::owners_of(const std::vector<Token> SocketTable::*list) {
   Owners owners;
-  const std::lock_guard lock(mutex_);
+  const Guard lock(mutex_);
   const std::vector<Token>& tokens = this->*list;
   owners.reserve(tokens.size());
   for (const Token token : tokens) {
@@ -159,7 +161,7 @@ SocketTable::Owners SocketTable::looking() { return owners_of(&SocketTable::look
 
 SocketTable::Owners SocketTable::all() {
   Owners all;
-  const std::lock_guard lock(mutex_);
+  const Guard lock(mutex_);
   all.reserve(entries_.size());
   for (const auto& [token, entry] : entries_) {
     if (auto driven = entry.driven.lock()) all.push_back(std::move(driven));
@@ -168,19 +170,19 @@ SocketTable::Owners SocketTable::all() {
 }
 
 void SocketTable::stop_looking(const Driven& driven) {
-  const std::lock_guard lock(mutex_);
+  const Guard lock(mutex_);
   std::erase(looking_, token_of(driven));
 }
 
 bool SocketTable::tick_is_due(Clock::time_point now) {
-  const std::lock_guard lock(mutex_);
+  const Guard lock(mutex_);
   if (now < next_tick_ || resting_.load()) return false;
   next_tick_ = now + kTick;
   return true;
 }
 
 bool SocketTable::is_abandoned(const Driven& driven) {
-  const std::lock_guard lock(mutex_);
+  const Guard lock(mutex_);
   const auto at = entries_.find(token_of(driven));
   if (at == entries_.end() || !at->second.lease.is_left()) return false;
   const auto verdict = at->second.lease.tick(driven.pollers(), helps_.load(), driven.busy());
@@ -190,22 +192,24 @@ bool SocketTable::is_abandoned(const Driven& driven) {
 
 bool SocketTable::all_sleep_on() {
   const Owners left = left_to_pollers();  // outlives the lock
-  const std::lock_guard lock(mutex_);
-  return std::ranges::all_of(left, [this](const auto& driven) {
+  const Guard lock(mutex_);
+  for (const auto& driven : left) {
     const auto at = entries_.find(token_of(*driven));
-    if (at == entries_.end() || !at->second.lease.is_left()) return true;
-    return at->second.lease.sleeps_on(driven->pollers());
-  });
+    if (at == entries_.end() || !at->second.lease.is_left()) continue;
+    if (!at->second.lease.sleeps_on(driven->pollers())) return false;
+  }
+  return true;
 }
 
 // A sleeper leaves before it says so, and this looks again after having said that it rests: one of
 // the two sees the other.
 void SocketTable::rest_if_all_sleep() {
   {
-    const std::lock_guard lock(mutex_);
-    const bool sleepy = std::ranges::all_of(
-        left_, [this](Token token) { return entries_.at(token).lease.needs_no_ticks(); });
-    if (left_.empty() || !sleepy || !looking_.empty()) return;
+    const Guard lock(mutex_);
+    if (left_.empty() || !looking_.empty()) return;
+    for (const Token token : left_) {
+      if (!entries_.at(token).lease.needs_no_ticks()) return;
+    }
     resting_.store(true);
   }
   if (!all_sleep_on()) resting_.store(false);
@@ -217,7 +221,7 @@ bool SocketTable::resume_ticks() { return resting_.exchange(false); }
 void SocketTable::sleeper_left() {
   if (!resting_.load()) return;
   {
-    const std::lock_guard lock(mutex_);
+    const Guard lock(mutex_);
     if (!resume_ticks()) return;
     next_tick_ = Clock::now() + kTick;
   }
@@ -225,13 +229,13 @@ void SocketTable::sleeper_left() {
 }
 
 std::optional<SocketTable::Clock::time_point> SocketTable::next_tick() {
-  const std::lock_guard lock(mutex_);
+  const Guard lock(mutex_);
   const bool due = (!left_.empty() && !resting_.load()) || !looking_.empty();
   return due ? std::optional(next_tick_) : std::nullopt;
 }
 
 bool SocketTable::empty() {
-  const std::lock_guard lock(mutex_);
+  const Guard lock(mutex_);
   return entries_.empty();
 }
 

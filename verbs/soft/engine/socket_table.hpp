@@ -3,7 +3,6 @@
 #include <atomic>
 #include <chrono>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <unordered_map>
 #include <vector>
@@ -11,6 +10,7 @@
 #include "iwarp/tcp_offload/readiness.hpp"
 #include "soft/engine/driven.hpp"
 #include "soft/engine/lease.hpp"
+#include "soft/lock.hpp"
 
 namespace iwarp::verbs::soft {
 
@@ -78,21 +78,21 @@ class SocketTable {
   };
 
   [[nodiscard]] Owners owners_of(const std::vector<Token> SocketTable::*list);
-  // Under the lock:
-  void watch(Token token, const Entry& entry, const Waits& waits);
-  bool leave_to_poller(Entry& entry, Driven& driven);
-  void take_back(Entry& entry, Driven& driven);
-  bool resume_ticks();
+  void watch(Token token, const Entry& entry, const Waits& waits) IWARP_REQUIRES(mutex_);
+  bool leave_to_poller(Entry& entry, Driven& driven) IWARP_REQUIRES(mutex_);
+  void take_back(Entry& entry, Driven& driven) IWARP_REQUIRES(mutex_);
+  bool resume_ticks() IWARP_REQUIRES(mutex_);
   [[nodiscard]] bool all_sleep_on();
 
   tcp_offload::ReadinessSet& sockets_;
   tcp_offload::EventCount& wake_;
-  std::mutex mutex_;
-  std::unordered_map<Token, Entry> entries_;
-  std::vector<Token> left_;     // to pollers
-  std::vector<Token> looking_;  // for what no socket tells of
-  Clock::time_point next_tick_{};
-  std::atomic<std::size_t> left_to_helpers_{0};
+  Mutex mutex_;
+  std::unordered_map<Token, Entry> entries_ IWARP_GUARDED_BY(mutex_);
+  std::vector<Token> left_ IWARP_GUARDED_BY(mutex_);     // to pollers
+  std::vector<Token> left_to_helpers_ IWARP_GUARDED_BY(mutex_);  // of those
+  std::vector<Token> looking_ IWARP_GUARDED_BY(mutex_);  // for what no socket tells of
+  Clock::time_point next_tick_ IWARP_GUARDED_BY(mutex_){};
+  std::atomic<std::size_t> helper_count_{0};  // as long as left_to_helpers_
   std::atomic<std::uint32_t> helps_{0};
   std::atomic<bool> resting_{false};  // no ticks until a sleeper has left
 };

@@ -2,6 +2,7 @@
 
 #include <thread>
 
+#include "soft/failure.hpp"
 #include "soft/qp/scratch.hpp"
 
 namespace iwarp::verbs::soft {
@@ -36,8 +37,8 @@ void QpHalves::drive() {
 }
 
 void QpHalves::flush() {
-  deferral_.restart();
-  if (deferral_.any() || transmit_half_.awaits_room()) transmit();
+  parts_.deferral.restart();
+  if (parts_.deferral.any() || transmit_half_.awaits_room()) transmit();
 }
 
 bool QpHalves::receive() {
@@ -45,35 +46,30 @@ bool QpHalves::receive() {
   contain([&] {
     Link* const link = parts_.link.load();
     if (link == nullptr || parts_.life.input_ended()) return;
-    rx_.try_run([&] { drained = receive_half_.run(*link); });
+    drained = receive_half_.run(*link);
   });
   settle();
   return drained;
 }
 
 void QpHalves::transmit() {
-  contain([this] { tx_.run([this] { run_transmit_half(); }); });
+  contain([this] { transmit_half_.run(); });
   settle();
-}
-
-void QpHalves::run_transmit_half() {
-  deferral_.end();
-  transmit_half_.run();
 }
 
 void QpHalves::settle() {
   contain([this] {
     Wanted& wanted = parts_.wanted;
     do {
-      if (wanted.transmit.exchange(false)) tx_.run([this] { run_transmit_half(); });
-      if (wanted.flush.load()) rx_.run([this] { receive_half_.flush_if_wanted(); });
+      if (wanted.transmit.exchange(false)) transmit_half_.run();
+      if (wanted.flush.load()) receive_half_.flush_if_wanted();
     } while (wanted.transmit.load());
-    if (wanted.farewell.load()) bid_farewell();
   });
+  if (parts_.wanted.farewell.load()) contain([this] { bid_farewell(); });
 }
 
 void QpHalves::on_sends_posted(std::size_t octets) {
-  deferral_.begin();
+  parts_.deferral.begin();
   // A poller that has left, or that finds the stream over, sends or flushes nothing any more.
   const QpLife& life = parts_.life;
   if (!may_defer(octets) || !leased() || life.flushes_sends() || life.given_up()) transmit();
@@ -82,7 +78,7 @@ void QpHalves::on_sends_posted(std::size_t octets) {
 // Where a poll does not look at each queue pair, it would not see what was left for it, nor would a
 // poller that sleeps. A thread that begins to sleep sends what was left before.
 bool QpHalves::may_defer(std::size_t octets) {
-  const bool has_company = deferral_.has_company(octets);
+  const bool has_company = parts_.deferral.has_company(octets);
   return leased() && has_company && pollers().poll_each() && !pollers().asleep();
 }
 

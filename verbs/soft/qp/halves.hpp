@@ -6,8 +6,6 @@
 #include <optional>
 
 #include "soft/engine/driven.hpp"
-#include "soft/qp/deferral.hpp"
-#include "soft/qp/handoff_lock.hpp"
 #include "soft/qp/parts.hpp"
 #include "soft/qp/receive_half.hpp"
 #include "soft/qp/transmit_half.hpp"
@@ -28,7 +26,7 @@ class QpHalves final : public Driven {
   [[nodiscard]] int descriptor() const override;
   [[nodiscard]] Waits waits() const override;
   [[nodiscard]] Pollers pollers() const override;
-  [[nodiscard]] bool busy() const override { return rx_.held() || tx_.held(); }
+  [[nodiscard]] bool busy() const override { return receive_half_.busy() || transmit_half_.busy(); }
   void drive() override;
   void flush() override;
   bool receive() override;
@@ -76,7 +74,6 @@ class QpHalves final : public Driven {
       end_after(thrown);
     }
   }
-  void run_transmit_half();
   [[nodiscard]] bool may_defer(std::size_t octets);
 
   // halves_deadlines.cpp
@@ -90,11 +87,8 @@ class QpHalves final : public Driven {
   void report_end(const EndOfConnection& end) noexcept;
 
   QpParts& parts_;
-  HandoffLock rx_;
-  HandoffLock tx_;
-  ReceiveHalf receive_half_{parts_};    // under rx_
-  TransmitHalf transmit_half_{parts_};  // under tx_
-  Deferral deferral_;
+  ReceiveHalf receive_half_{parts_};
+  TransmitHalf transmit_half_{parts_};
   std::atomic<bool> released_{false};  // the halves are closed, or about to be
 
   /// When look_again() asks the system anew; by one thread at a time.

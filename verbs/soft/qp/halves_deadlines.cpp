@@ -87,7 +87,7 @@ void QpHalves::judge(Overdue what) {
 void QpHalves::give_up_half_fpdu(std::chrono::steady_clock::time_point since) {
   receive();
   const auto half = half_fpdu();
-  if (!half || half->since != since || rx_.held()) return;
+  if (!half || half->since != since || receive_half_.busy()) return;
   parts_.life.lose(timed_out(EndLayer::kMpa,
                              "half an FPDU came, and not the rest, while other connections need "
                              "the room that it takes"));

@@ -1,5 +1,6 @@
 #include <utility>
 
+#include "iwarp/tcp_offload/no_cancel.hpp"
 #include "soft/async_events.hpp"
 #include "soft/failure.hpp"
 #include "soft/qp/halves.hpp"
@@ -33,6 +34,7 @@ bool QpHalves::delivered() const {
 // Leaves the queues and the engine, and tells the program; not inside a half. Where there is no
 // memory for that, the look at the deadlines tries it again.
 void QpHalves::bid_farewell() {
+  const tcp_offload::NoCancel whole;
   Wanted& wanted = parts_.wanted;
   if (!wanted.farewell.exchange(false) || parts_.link.load() == nullptr) return;
   try {
@@ -76,8 +78,9 @@ void QpHalves::detach() {
 // may have lost its processor there. What has been posted leaves as far as TCP takes it.
 void QpHalves::release() {
   if (released_.exchange(true)) return;
-  rx_.close(parts_.init.services->pause, [] {});
-  tx_.close(parts_.init.services->pause, [this] { run_transmit_half(); });
+  receive_half_.close();
+  transmit_half_.close();
+  settle();  // the halves are closed: there may be a farewell to bid
   parts_.discard_completions();
 }
 

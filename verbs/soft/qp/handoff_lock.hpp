@@ -2,6 +2,7 @@
 
 #include <atomic>
 
+#include "iwarp/base/thread_safety.hpp"
 #include "iwarp/tcp_offload/no_cancel.hpp"
 
 namespace iwarp::verbs::soft {
@@ -10,7 +11,7 @@ namespace iwarp::verbs::soft {
 /// holder looks again after unlocking, so that work asked for is always done once more. A call
 /// from inside the work itself asks for another round. A thread that is cancelled inside leaves
 /// first: it may be one that polls, in a system call of the work's.
-class HandoffLock {
+class IWARP_CAPABILITY("handoff lock") HandoffLock {
  public:
   /// Sees to it that `work` runs after this call began. All callers pass work of the same effect.
   template <typename Work>
@@ -43,6 +44,9 @@ class HandoffLock {
     const tcp_offload::NoCancel whole;
     while (pending_.exchange(false)) work();
   }
+
+  /// For the compiler: the caller is inside.
+  void assert_inside() const IWARP_ASSERT_CAPABILITY(this) {}
 
   /// Whether somebody is inside, just now; for ever, once it has been closed.
   [[nodiscard]] bool held() const { return held_.load(std::memory_order_relaxed); }

@@ -38,7 +38,7 @@ void QpLife::apply(LifeEvent event, std::optional<Course> only_in) {
   Life before;
   LifeStep step;
   {
-    const std::lock_guard lock(mutex_);
+    const Guard lock(mutex_);
     stream = stream_;
     before = now();
     if (only_in && before.course != *only_in) return;
@@ -91,19 +91,19 @@ void QpLife::lose(const std::string& reason) {
 
 void QpLife::lose_output(const std::error_code& error) {
   {
-    const std::lock_guard lock(mutex_);
+    const Guard lock(mutex_);
     send_error_ = error;
   }
   apply(LifeEvent::kOutputLost);
 }
 
 std::error_code QpLife::send_error() const {
-  const std::lock_guard lock(mutex_);
+  const Guard lock(mutex_);
   return send_error_;
 }
 
 void QpLife::explain(Diagnosis why) {
-  const std::lock_guard lock(mutex_);
+  const Guard lock(mutex_);
   explain_locked(std::move(why));
 }
 
@@ -117,42 +117,42 @@ void QpLife::explain_locked(Diagnosis why) {
 void QpLife::order_terminate(const rdmap::Terminate& message, std::string reason) {
   explain(fault_found_here(message, std::move(reason)));
   {
-    const std::lock_guard lock(mutex_);
+    const Guard lock(mutex_);
     if (!ordered_terminate_ && !terminate_sent_) ordered_terminate_ = message;
   }
   apply(LifeEvent::kFault);
 }
 
 std::optional<rdmap::Terminate> QpLife::take_terminate() {
-  const std::lock_guard lock(mutex_);
+  const Guard lock(mutex_);
   if (!ordered_terminate_ || now().output == Output::kHeld) return std::nullopt;
   terminate_sent_ = terminate_info(*ordered_terminate_);
   return std::exchange(ordered_terminate_, std::nullopt);
 }
 
 bool QpLife::owes_terminate() const {
-  const std::lock_guard lock(mutex_);
+  const Guard lock(mutex_);
   return ordered_terminate_.has_value();
 }
 
 void QpLife::on_peer_terminate(const rdmap::Terminate& message) {
   explain(fault_found_by_peer(message));
-  const std::lock_guard lock(mutex_);
+  const Guard lock(mutex_);
   terminate_received_ = terminate_info(message);
 }
 
 bool QpLife::is_graceful() const {
-  const std::lock_guard lock(mutex_);
+  const Guard lock(mutex_);
   return graceful_;
 }
 
 Diagnosis QpLife::diagnosis() const {
-  const std::lock_guard lock(mutex_);
+  const Guard lock(mutex_);
   return diagnosis_;
 }
 
 Error QpLife::error_of_end() const {
-  const std::lock_guard lock(mutex_);
+  const Guard lock(mutex_);
   if (graceful_) return {};
   const auto code = std::make_error_code(std::errc::connection_reset);
   try {
@@ -163,32 +163,32 @@ Error QpLife::error_of_end() const {
 }
 
 std::optional<TerminateInfo> QpLife::terminate_sent() const {
-  const std::lock_guard lock(mutex_);
+  const Guard lock(mutex_);
   return terminate_sent_;
 }
 
 std::optional<TerminateInfo> QpLife::terminate_received() const {
-  const std::lock_guard lock(mutex_);
+  const Guard lock(mutex_);
   return terminate_received_;
 }
 
 bool QpLife::depends_on_progress() const {
-  const std::lock_guard lock(mutex_);
+  const Guard lock(mutex_);
   return deadlines_.depends_on_progress(now());
 }
 
 void QpLife::observe(const connection::Progress& progress) {
-  const std::lock_guard lock(mutex_);
+  const Guard lock(mutex_);
   deadlines_.observe(now(), progress, time_.running());
 }
 
 connection::Overdue QpLife::overdue() const {
-  const std::lock_guard lock(mutex_);
+  const Guard lock(mutex_);
   return deadlines_.overdue(now(), time_.running());
 }
 
 bool QpLife::has_deadline() const {
-  const std::lock_guard lock(mutex_);
+  const Guard lock(mutex_);
   return deadlines_.any();
 }
 

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <atomic>
-#include <mutex>
 #include <optional>
 #include <string>
 
@@ -10,6 +9,7 @@
 #include "iwarp/rdmap/terminate.hpp"
 #include "iwarp/tcp_offload/stream.hpp"
 #include "iwarp/verbs/connection.hpp"
+#include "soft/lock.hpp"
 #include "soft/qp/diagnose.hpp"
 #include "soft/qp/wanted.hpp"
 #include "soft/services.hpp"
@@ -48,7 +48,7 @@ class QpLife {
   template <typename Claim>
   bool enter(connection::LifeEvent event, tcp_offload::Stream& stream, bool awaits_first,
              std::chrono::milliseconds idle, Claim claim) {
-    const std::lock_guard lock(mutex_);
+    const Guard lock(mutex_);
     const auto next = connection::step(now(), event).next;
     if (next == now() || !claim()) return false;
     stream_ = &stream;
@@ -94,27 +94,26 @@ class QpLife {
   [[nodiscard]] bool has_deadline() const;
 
  private:
-  // Under mutex_:
-  void explain_locked(Diagnosis why);
-  void explain_lost_output(const connection::Life& before, const connection::Life& next) noexcept;
-
+  void explain_locked(Diagnosis why) IWARP_REQUIRES(mutex_);
+  void explain_lost_output(const connection::Life& before, const connection::Life& next) noexcept
+      IWARP_REQUIRES(mutex_);
   void enter(connection::Course course);
 
   TimeSource& time_;
   Wanted& wanted_;
   const connection::Patience patience_;
-  mutable std::mutex mutex_;
+  mutable Mutex mutex_;
   std::atomic<connection::Life> life_;  // changed under mutex_
   static_assert(decltype(life_)::is_always_lock_free);
 
-  // Under mutex_:
-  connection::Deadlines deadlines_{patience_};
-  tcp_offload::Stream* stream_ = nullptr;
-  Diagnosis diagnosis_;
-  bool graceful_ = true;
-  std::error_code send_error_;
-  std::optional<TerminateInfo> terminate_sent_, terminate_received_;
-  std::optional<rdmap::Terminate> ordered_terminate_;
+  connection::Deadlines deadlines_ IWARP_GUARDED_BY(mutex_){patience_};
+  tcp_offload::Stream* stream_ IWARP_GUARDED_BY(mutex_) = nullptr;
+  Diagnosis diagnosis_ IWARP_GUARDED_BY(mutex_);
+  bool graceful_ IWARP_GUARDED_BY(mutex_) = true;
+  std::error_code send_error_ IWARP_GUARDED_BY(mutex_);
+  std::optional<TerminateInfo> terminate_sent_ IWARP_GUARDED_BY(mutex_);
+  std::optional<TerminateInfo> terminate_received_ IWARP_GUARDED_BY(mutex_);
+  std::optional<rdmap::Terminate> ordered_terminate_ IWARP_GUARDED_BY(mutex_);
 };
 
 }  // namespace iwarp::verbs::soft

@@ -6,6 +6,7 @@
 #include "iwarp/ddp/memory.hpp"
 #include "soft/inherited.hpp"
 #include "soft/qp/blamed_read.hpp"
+#include "soft/qp/deferral.hpp"
 #include "soft/qp/init.hpp"
 #include "soft/qp/life.hpp"
 #include "soft/qp/link.hpp"
@@ -28,6 +29,7 @@ struct QpParts {
   QpLife life;
   StartPhase phase;
   SendWork sends;
+  Deferral deferral;  ///< Of `sends`.
   ReceiveWork receives;
   BlamedRead blamed_read;
   /// What the peer may do through this queue pair.

@@ -6,7 +6,7 @@
 /// Receives that no message fills any more.
 namespace iwarp::verbs::soft {
 
-void ReceiveHalf::flush_if_wanted() {
+void ReceiveHalf::flush_inside() {
   if (parts_.phase.silent() || !parts_.wanted.flush.exchange(false)) return;
   flush(Status::kFlushed);
   parts_.wanted.transmit.store(true);  // Reads waited for the end of placing

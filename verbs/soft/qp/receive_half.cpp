@@ -20,7 +20,27 @@ constexpr int kReadsPerTurn = 4;
 }  // namespace
 
 bool ReceiveHalf::run(Link& link) {
-  flush_if_wanted();
+  bool drained = false;
+  inside_.try_run([&] {
+    inside_.assert_inside();
+    drained = run_inside(link);
+  });
+  return drained;
+}
+
+void ReceiveHalf::flush_if_wanted() {
+  inside_.run([this] {
+    inside_.assert_inside();
+    flush_inside();
+  });
+}
+
+void ReceiveHalf::close() {
+  inside_.close(parts_.init.services->pause, [] {});
+}
+
+bool ReceiveHalf::run_inside(Link& link) {
+  flush_inside();
   return !resume(link) || !reads() || read(link);
 }
 

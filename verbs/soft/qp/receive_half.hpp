@@ -6,24 +6,30 @@
 #include <span>
 #include <system_error>
 
+#include "soft/qp/handoff_lock.hpp"
 #include "soft/qp/parts.hpp"
 
 namespace iwarp::verbs::soft {
 
 /// The half of a queue pair that reads the stream, places, and completes receives. One thread at a
-/// time runs it; which, its owner sees to. What it finds out for the transmit half it leaves in
-/// QpParts::wanted. Files: receive_half.cpp reads, receive_events.cpp acts upon what has come,
-/// receive_flush.cpp ends receives.
+/// time is inside, and nobody waits for it. What it finds out for the transmit half it leaves in
+/// QpParts::wanted, for when the thread has left. Files: receive_half.cpp reads, receive_events.cpp
+/// acts upon what has come, receive_flush.cpp ends receives.
 class ReceiveHalf {
  public:
   explicit ReceiveHalf(QpParts& parts) : parts_(parts) {}
 
-  /// Reads, verifies and places; a bounded amount. True once there is nothing more for now.
-  bool run(Link& link);
-  /// Completes the receives that are posted, if that is wanted.
-  void flush_if_wanted();
-
   // Any thread:
+  /// Reads, verifies and places; a bounded amount. True once there is nothing more for now, false
+  /// also if another thread is inside.
+  bool run(Link& link);
+  /// Completes the receives that are posted, if that is wanted, or has the thread do so that is
+  /// inside.
+  void flush_if_wanted();
+  /// Lets no thread in any more.
+  void close();
+  /// Whether a thread is inside, just now; for ever, once it is closed.
+  [[nodiscard]] bool busy() const { return inside_.held(); }
   /// Whether a message has come that awaits a receive; nothing behind it is read.
   [[nodiscard]] bool awaits_receive() const { return awaits_receive_.load(); }
   /// Whether anything can still come in, now.
@@ -35,37 +41,42 @@ class ReceiveHalf {
 
  private:
   // receive_half.cpp
-  bool read(Link& link);
-  MutableBytes take_in(Link& link, std::size_t& have, MutableBytes data);
+  bool run_inside(Link& link) IWARP_REQUIRES(inside_);
+  bool read(Link& link) IWARP_REQUIRES(inside_);
+  MutableBytes take_in(Link& link, std::size_t& have, MutableBytes data) IWARP_REQUIRES(inside_);
   template <typename Step>
-  connection::InboundStop gather_events(Link& link, Step step, connection::InboundEvents& events);
+  connection::InboundStop gather_events(Link& link, Step step, connection::InboundEvents& events)
+      IWARP_REQUIRES(inside_);
   template <typename Step>
-  void take_runs(Link& link, Step step);
-  [[nodiscard]] connection::InboundLimits limits() const;
-  bool await_receive(Link& link, connection::InboundEvents& events);
-  void set_awaits_receive(bool awaits);
-  bool offer_awaiting(Link& link, connection::InboundEvents& events);
-  bool resume(Link& link);
-  void keep(Link& link, ConstBytes rest, ConstBytes behind);
-  void account_kept(Link& link);
+  void take_runs(Link& link, Step step) IWARP_REQUIRES(inside_);
+  [[nodiscard]] connection::InboundLimits limits() const IWARP_REQUIRES(inside_);
+  bool await_receive(Link& link, connection::InboundEvents& events) IWARP_REQUIRES(inside_);
+  void set_awaits_receive(bool awaits) IWARP_REQUIRES(inside_);
+  bool offer_awaiting(Link& link, connection::InboundEvents& events) IWARP_REQUIRES(inside_);
+  bool resume(Link& link) IWARP_REQUIRES(inside_);
+  void keep(Link& link, ConstBytes rest, ConstBytes behind) IWARP_REQUIRES(inside_);
+  void account_kept(Link& link) IWARP_REQUIRES(inside_);
 
   // receive_events.cpp
-  void on_events(Link& link, const connection::InboundEvents& events);
-  void on_fault(const rdmap::Fault& fault, std::optional<std::uint32_t> faulty_read);
+  void on_events(Link& link, const connection::InboundEvents& events) IWARP_REQUIRES(inside_);
+  void on_fault(const rdmap::Fault& fault, std::optional<std::uint32_t> faulty_read)
+      IWARP_REQUIRES(inside_);
   void on_peer_terminate(const rdmap::Terminate& message,
-                         std::optional<std::uint32_t> terminated_read);
-  void on_end_of_stream(Link& link, bool inside_fpdu);
-  void on_lost(Link& link, const std::error_code& error);
-  void end_input(Link& link, connection::LifeEvent event);
-  void complete(std::span<const rdmap::SendDelivered> deliveries);
-  void complete(const rdmap::SendDelivered& delivered);
+                         std::optional<std::uint32_t> terminated_read) IWARP_REQUIRES(inside_);
+  void on_end_of_stream(Link& link, bool inside_fpdu) IWARP_REQUIRES(inside_);
+  void on_lost(Link& link, const std::error_code& error) IWARP_REQUIRES(inside_);
+  void end_input(Link& link, connection::LifeEvent event) IWARP_REQUIRES(inside_);
+  void complete(std::span<const rdmap::SendDelivered> deliveries) IWARP_REQUIRES(inside_);
+  void complete(const rdmap::SendDelivered& delivered) IWARP_REQUIRES(inside_);
 
   // receive_flush.cpp
-  void flush(Status first);
-  [[nodiscard]] bool keeps_receives() const;
-  void complete_unfilled(const rdmap::ReceiveBuffer& buffer, Status status);
+  void flush_inside() IWARP_REQUIRES(inside_);
+  void flush(Status first) IWARP_REQUIRES(inside_);
+  [[nodiscard]] bool keeps_receives() const IWARP_REQUIRES(inside_);
+  void complete_unfilled(const rdmap::ReceiveBuffer& buffer, Status status) IWARP_REQUIRES(inside_);
 
   QpParts& parts_;
+  HandoffLock inside_;
   std::atomic<bool> awaits_receive_{false};
   std::atomic<bool> receives_over_{false};
   std::atomic<std::chrono::steady_clock::rep> half_since_{0};

@@ -15,7 +15,7 @@ ReceiveWork::ReceiveWork(const SoftQpInit& init)
 
 Result<void, PostError> ReceiveWork::post(std::span<const RecvWr> requests) {
   if (srq_) return failure(PostError{std::errc::invalid_argument, 0});
-  const std::lock_guard lock(lock_);
+  const Guard lock(lock_);
   for (std::size_t i = 0; i < requests.size(); ++i) {
     const RecvWr& request = requests[i];
     if (own_places_.room() == 0) return failure(PostError{std::errc::not_enough_memory, i});

@@ -133,7 +133,7 @@ std::errc SendWork::check_agreed(rdmap::Operation operation) const {
 }
 
 std::optional<std::uint32_t> SendWork::agree(const Agreed& agreed) {
-  const std::lock_guard lock(lock_);
+  const Guard lock(lock_);
   agreed_ = agreed;
   for (std::uint32_t at = queue_.head(); at != queue_.tail(); ++at) {
     if (check_agreed(queue_.at(at).operation) != std::errc{}) return at;
@@ -144,7 +144,7 @@ std::optional<std::uint32_t> SendWork::agree(const Agreed& agreed) {
 SendWork::Posted SendWork::post(std::span<const SendWr> requests, Posting posting,
                                 Admission admission) {
   Posted posted;
-  const std::lock_guard lock(lock_);
+  const Guard lock(lock_);
   if (posting == Posting::kAllOrNone) {
     posted.refused = check_all(requests, admission);
     if (posted.refused) return posted;
@@ -214,7 +214,7 @@ void SendWork::append_late(const SendWr& request) {
 
 bool SendWork::drained() const {
   if (any()) return false;
-  const std::lock_guard lock(lock_);
+  const Guard lock(lock_);
   return late_.empty();
 }
 
@@ -235,7 +235,7 @@ std::optional<Completion> SendWork::retire(Status status) {
 }
 
 std::vector<Completion> SendWork::take_late() {
-  const std::lock_guard lock(lock_);
+  const Guard lock(lock_);
   return std::exchange(late_, {});
 }
 

@@ -70,14 +70,14 @@ class SendWork {
   }
 
  private:
-  // Under lock_:
-  [[nodiscard]] std::errc check(const SendWr& request, Admission admission) const;
+  [[nodiscard]] std::errc check(const SendWr& request, Admission admission) const
+      IWARP_REQUIRES(lock_);
   [[nodiscard]] std::optional<PostError> check_all(std::span<const SendWr> requests,
-                                                   Admission admission) const;
-  [[nodiscard]] std::errc check_agreed(rdmap::Operation operation) const;
-  void append(const SendWr& request);
-  void append_local(const SendWr& request);
-  void append_late(const SendWr& request);
+                                                   Admission admission) const IWARP_REQUIRES(lock_);
+  [[nodiscard]] std::errc check_agreed(rdmap::Operation operation) const IWARP_REQUIRES(lock_);
+  void append(const SendWr& request) IWARP_REQUIRES(lock_);
+  void append_local(const SendWr& request) IWARP_REQUIRES(lock_);
+  void append_late(const SendWr& request) IWARP_REQUIRES(lock_);
 
   [[nodiscard]] CompletionOpcode completion_opcode(std::uint32_t position) const;
 
@@ -88,8 +88,8 @@ class SendWork {
   Places places_;
 
   mutable SpinLock lock_;
-  std::optional<Agreed> agreed_;        // under lock_
-  std::vector<Completion> late_;        // likewise
+  std::optional<Agreed> agreed_ IWARP_GUARDED_BY(lock_);
+  std::vector<Completion> late_ IWARP_GUARDED_BY(lock_);
   std::unique_ptr<LocalWork[]> local_;  // by place in the queue; made at the first one
 };
 

@@ -71,7 +71,7 @@ Outcome<void> QpStartUp::begin(const StartInitiator& start) {
       if (const auto self = weak.lock()) finish_startup(std::move(result));
     });
     if (!started) return give_up(started.error());
-    const std::lock_guard lock(mutex_);
+    const Guard lock(mutex_);
     startup_ = std::move(*started);
     return {};
   } catch (const std::exception& thrown) {
@@ -132,7 +132,7 @@ bool QpStartUp::fail(Diagnosis why) {
 bool QpStartUp::abort() {
   std::unique_ptr<Startup> startup;
   {
-    const std::lock_guard lock(mutex_);
+    const Guard lock(mutex_);
     startup = std::move(startup_);
   }
   if (startup) startup->cancel();

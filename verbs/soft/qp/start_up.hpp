@@ -3,7 +3,6 @@
 #include <atomic>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <string>
 
 #include "soft/qp/halves.hpp"
@@ -52,8 +51,8 @@ class QpStartUp final : public ResponderQp {
   QpParts& parts_;
   QpHalves& halves_;
   std::atomic<bool> accepted_{false};  // the program has said yes to a peer
-  std::mutex mutex_;
-  std::unique_ptr<Startup> startup_;  // under mutex_
+  Mutex mutex_;
+  std::unique_ptr<Startup> startup_ IWARP_GUARDED_BY(mutex_);
 };
 
 }  // namespace iwarp::verbs::soft

@@ -24,6 +24,21 @@ MayLeave may_leave(const connection::Life& life) {
 }  // namespace
 
 void TransmitHalf::run() {
+  inside_.run([this] {
+    inside_.assert_inside();
+    run_inside();
+  });
+}
+
+void TransmitHalf::close() {
+  inside_.close(parts_.init.services->pause, [this] {
+    inside_.assert_inside();
+    run_inside();
+  });
+}
+
+void TransmitHalf::run_inside() {
+  parts_.deferral.end();
   Link* const link = parts_.link.load();
   QpLife& life = parts_.life;
   if (link != nullptr) send_all(*link);
@@ -47,12 +62,7 @@ void TransmitHalf::send_all(Link& link) {
     if (const auto terminate = life.take_terminate()) link.outbound().terminate(*terminate);
   }
   sending_.store(Sending::kGoesOn);
-  const auto go_on = [&] {
-    return sending_.load() == Sending::kGoesOn && life.now().output != Output::kLost;
-  };
-  // RFC 5044 §7.1.2 rule 4 holds back FPDUs; work that sends none is done up to the first of them.
-  const auto send = [&] { return life.now().output == Output::kOpen && send_batch(link); };
-  for (int batches = 0; send() || (go_on() && perform_local(link));) {
+  for (int batches = 0; take_step(link);) {
     if (++batches < kBatchesPerTurn) continue;
     yield_turn();
     break;
@@ -61,6 +71,14 @@ void TransmitHalf::send_all(Link& link) {
   rdmap::Terminate message;
   message.cause = rdmap::cause_of(rdmap::Error::kLocalCatastrophic);
   life.order_terminate(message, bad_request_->reason);
+}
+
+// RFC 5044 §7.1.2 rule 4 holds back FPDUs; work that sends none is done up to the first of them.
+bool TransmitHalf::take_step(Link& link) {
+  const QpLife& life = parts_.life;
+  if (life.now().output == Output::kOpen && send_batch(link)) return true;
+  const bool goes_on = sending_.load() == Sending::kGoesOn && life.now().output != Output::kLost;
+  return goes_on && perform_local(link);
 }
 
 // Sends one gathering write. False if there was nothing to send, or the stream takes no more.

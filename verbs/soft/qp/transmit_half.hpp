@@ -6,23 +6,28 @@
 #include <string>
 #include <system_error>
 
+#include "soft/qp/handoff_lock.hpp"
 #include "soft/qp/parts.hpp"
 
 namespace iwarp::verbs::soft {
 
-/// The half of a queue pair that sends, and completes send requests. One thread at a time runs it;
-/// which, its owner sees to. What it finds out for the receive half it leaves in QpParts::wanted.
+/// The half of a queue pair that sends, and completes send requests. One thread at a time is
+/// inside, and nobody waits for it: it does what others ask for meanwhile. What it finds out for
+/// the receive half it leaves in QpParts::wanted, for when the thread has left.
 /// Files: transmit_half.cpp sends, transmit_complete.cpp completes and flushes requests,
 /// transmit_faults.cpp what cannot be sent.
 class TransmitHalf {
  public:
   explicit TransmitHalf(QpParts& parts) : parts_(parts) {}
 
-  /// Sends what may be sent, completes what is done with, and sees to the end of the connection if
-  /// that is due.
-  void run();
-
   // Any thread:
+  /// Sends what may be sent, completes what is done with, and sees to the end of the connection if
+  /// that is due; or has the thread do so that is inside.
+  void run();
+  /// Does that once more, and lets no thread in any more.
+  void close();
+  /// Whether a thread is inside, just now; for ever, once it is closed.
+  [[nodiscard]] bool busy() const { return inside_.held(); }
   /// Whether the socket took less than it was offered, and will tell when it takes more.
   [[nodiscard]] bool awaits_room() const { return sending_.load() == Sending::kAwaitsSocket; }
   /// Whether the system had no memory to send with, and nothing tells when it has.
@@ -38,34 +43,38 @@ class TransmitHalf {
   };
 
   // transmit_half.cpp
-  void send_all(Link& link);
-  bool send_batch(Link& link);
-  bool perform_local(Link& link);
-  [[nodiscard]] bool local_due(const Link& link) const;
-  void yield_turn();
-  void await_memory();
-  [[nodiscard]] bool all_has_left(Link& link) const;
-  [[nodiscard]] bool rtr_comes_first(const Link& link) const;
-  void end_draining(const Link& link);
+  void run_inside() IWARP_REQUIRES(inside_);
+  void send_all(Link& link) IWARP_REQUIRES(inside_);
+  bool take_step(Link& link) IWARP_REQUIRES(inside_);
+  bool send_batch(Link& link) IWARP_REQUIRES(inside_);
+  bool perform_local(Link& link) IWARP_REQUIRES(inside_);
+  [[nodiscard]] bool local_due(const Link& link) const IWARP_REQUIRES(inside_);
+  void yield_turn() IWARP_REQUIRES(inside_);
+  void await_memory() IWARP_REQUIRES(inside_);
+  [[nodiscard]] bool all_has_left(Link& link) const IWARP_REQUIRES(inside_);
+  [[nodiscard]] bool rtr_comes_first(const Link& link) const IWARP_REQUIRES(inside_);
+  void end_draining(const Link& link) IWARP_REQUIRES(inside_);
 
   // transmit_complete.cpp
-  void complete_sent(Link& link);
-  void complete_head(Status status);
-  void push(const Completion& completion);
-  void flush_requests();
-  [[nodiscard]] Status flush_status() const;
-  [[nodiscard]] bool has_left(std::uint32_t position) const;
+  void complete_sent(Link& link) IWARP_REQUIRES(inside_);
+  void complete_head(Status status) IWARP_REQUIRES(inside_);
+  void push(const Completion& completion) IWARP_REQUIRES(inside_);
+  void flush_requests() IWARP_REQUIRES(inside_);
+  [[nodiscard]] Status flush_status() const IWARP_REQUIRES(inside_);
+  [[nodiscard]] bool has_left(std::uint32_t position) const IWARP_REQUIRES(inside_);
 
   // transmit_faults.cpp
-  void blame(const connection::SendFault& fault);
-  bool goes_on_after(const tcp_offload::Sent& sent, Link& link);
-  void lose_cut_fpdu(const connection::CutFault& cut);
-  void lose_sending(const std::error_code& error);
+  void blame(const connection::SendFault& fault) IWARP_REQUIRES(inside_);
+  bool goes_on_after(const tcp_offload::Sent& sent, Link& link) IWARP_REQUIRES(inside_);
+  void lose_cut_fpdu(const connection::CutFault& cut) IWARP_REQUIRES(inside_);
+  void lose_sending(const std::error_code& error) IWARP_REQUIRES(inside_);
 
   QpParts& parts_;
+  HandoffLock inside_;
   std::atomic<Sending> sending_{Sending::kGoesOn};
-  bool failing_ = false;  // a request has failed, and nothing behind it succeeds
-  std::optional<BadRequest> bad_request_;
+  bool failing_ IWARP_GUARDED_BY(inside_) =
+      false;  // a request has failed, and nothing behind it succeeds
+  std::optional<BadRequest> bad_request_ IWARP_GUARDED_BY(inside_);
 };
 
 }  // namespace iwarp::verbs::soft

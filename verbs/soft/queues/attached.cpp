@@ -20,7 +20,7 @@ constexpr std::size_t kReadyAtOnce = 32;
 }  // namespace
 
 std::error_code Attached::attach(Driven& driven) {
-  const std::lock_guard lock(drive_mutex_);
+  const Guard lock(drive_mutex_);
   const auto place = std::lower_bound(driven_.begin(), driven_.end(), &driven, std::less<>());
   if (place != driven_.end() && *place == &driven) return {};  // both of its queues are this one
   driven_.insert(place, &driven);
@@ -38,7 +38,7 @@ std::error_code Attached::attach(Driven& driven) {
 }
 
 void Attached::detach(Driven& driven) {
-  const std::lock_guard lock(drive_mutex_);
+  const Guard lock(drive_mutex_);
   const auto gone = std::remove(driven_.begin(), driven_.end(), &driven);
   if (gone == driven_.end()) return;
   driven_.erase(gone, driven_.end());
@@ -66,14 +66,14 @@ void Attached::drive() {
 
 // One thread drives at a time; others find what it completes in the ring.
 void Attached::drive_each() {
-  const std::unique_lock lock(drive_mutex_, std::try_to_lock);
-  if (!lock.owns_lock()) return;
+  if (!drive_mutex_.try_lock()) return;
+  const Guard lock(drive_mutex_, std::adopt_lock);
   for (Driven* each : driven_) each->drive();
 }
 
 void Attached::flush() {
   if (!signs_.polls_each()) return;
-  const std::lock_guard lock(drive_mutex_);
+  const Guard lock(drive_mutex_);
   for (Driven* each : driven_) each->flush();
 }
 
@@ -89,7 +89,7 @@ std::size_t Attached::wait_and_drive(std::chrono::milliseconds timeout,
   }
   std::array<tcp_offload::Ready, kReadyAtOnce> ready;
   const std::size_t count = set->wait(ready, timeout);
-  const std::lock_guard lock(drive_mutex_);
+  const Guard lock(drive_mutex_);
   for (const tcp_offload::Ready& one : std::span(ready).first(count)) {
     if (one.token == kWakeToken) {
       clear_wake();
@@ -111,21 +111,21 @@ void Attached::drive_all_ready(const std::function<bool()>& satisfied) {
 }
 
 void Attached::wake() {
-  const std::lock_guard lock(lazy_mutex_);
+  const Guard lock(lazy_mutex_);
   if (!wake_ || woken_.exchange(true)) return;
   wake_->raise();
 }
 
 void Attached::clear_wake() {
   if (!woken_.load()) return;
-  const std::lock_guard lock(lazy_mutex_);
+  const Guard lock(lazy_mutex_);
   wake_->clear();
   woken_.store(false);
 }
 
 tcp_offload::ReadinessSet& Attached::sockets() {
   if (auto* made = sockets_.load()) return *made;
-  const std::lock_guard drive_lock(drive_mutex_);
+  const Guard drive_lock(drive_mutex_);
   std::vector<Unwatched> unwatched;
   auto& made = make_sockets(unwatched);
   for (const Unwatched& one : unwatched) one.driven->cannot_be_watched(one.why);
@@ -143,7 +143,7 @@ tcp_offload::ReadinessSet* Attached::sockets_if_any() {
 
 // Those whose sockets are refused are told without this lock.
 tcp_offload::ReadinessSet& Attached::make_sockets(std::vector<Unwatched>& unwatched) {
-  const std::lock_guard lock(lazy_mutex_);
+  const Guard lock(lazy_mutex_);
   if (owner_) return *owner_;
   auto made = std::make_unique<tcp_offload::ReadinessSet>(tcp_offload::Repeat::kLevel);
   auto wake = std::make_unique<tcp_offload::EventCount>();

@@ -4,12 +4,12 @@
 #include <chrono>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <system_error>
 #include <vector>
 
 #include "iwarp/tcp_offload/readiness.hpp"
 #include "soft/engine/driven.hpp"
+#include "soft/lock.hpp"
 
 namespace iwarp::verbs::soft {
 
@@ -62,18 +62,21 @@ class Attached {
   void drive_each();
   tcp_offload::ReadinessSet& sockets();
   tcp_offload::ReadinessSet* sockets_if_any();
-  tcp_offload::ReadinessSet& make_sockets(std::vector<Unwatched>& unwatched);
+  tcp_offload::ReadinessSet& make_sockets(std::vector<Unwatched>& unwatched)
+      IWARP_REQUIRES(drive_mutex_);
 
   PollSigns& signs_;
-  std::mutex drive_mutex_;       // held while a poller drives; guards driven_; taken first
-  std::vector<Driven*> driven_;  // by address
+  Mutex drive_mutex_ IWARP_ACQUIRED_BEFORE(lazy_mutex_);        // held while a poller drives
+  std::vector<Driven*> driven_ IWARP_GUARDED_BY(drive_mutex_);  // by address
   std::atomic<std::size_t> count_{0};
 
-  std::mutex lazy_mutex_;
-  std::unique_ptr<tcp_offload::ReadinessSet> owner_;  // once a thread sleeps, or there are many
+  Mutex lazy_mutex_;
+  std::unique_ptr<tcp_offload::ReadinessSet> owner_
+      IWARP_GUARDED_BY(lazy_mutex_);  // once a thread sleeps, or there are many
   std::atomic<tcp_offload::ReadinessSet*> sockets_{nullptr};
-  std::unique_ptr<tcp_offload::EventCount> wake_;  // made with the set
-  std::atomic<bool> woken_{false};                 // it is raised
+  std::unique_ptr<tcp_offload::EventCount> wake_
+      IWARP_GUARDED_BY(lazy_mutex_);  // made with the set
+  std::atomic<bool> woken_{false};    // it is raised
 };
 
 }  // namespace iwarp::verbs::soft

@@ -7,7 +7,7 @@ namespace iwarp::verbs::soft {
 CompletionRing::Pushed CompletionRing::push(const Completion& completion, Places& places) {
   Pushed pushed;
   {
-    const std::lock_guard lock(lock_);
+    const Guard lock(lock_);
     const std::uint32_t count = count_.load(std::memory_order_relaxed);
     if (count == ring_.size() || overrun_.load()) {
       pushed.first_overrun = !overrun_.exchange(true);
@@ -34,7 +34,7 @@ bool CompletionRing::fires(const Completion& completion) {
 
 std::size_t CompletionRing::pop(std::span<Completion> into) {
   if (empty()) return 0;
-  const std::lock_guard lock(lock_);
+  const Guard lock(lock_);
   const std::uint32_t count = count_.load(std::memory_order_relaxed);
   const auto taken = static_cast<std::uint32_t>(std::min<std::size_t>(count, into.size()));
   for (std::uint32_t i = 0; i < taken; ++i) {
@@ -47,7 +47,7 @@ std::size_t CompletionRing::pop(std::span<Completion> into) {
 }
 
 void CompletionRing::discard(std::uint32_t qp_number) {
-  const std::lock_guard lock(lock_);
+  const Guard lock(lock_);
   const std::uint32_t count = count_.load(std::memory_order_relaxed);
   std::uint32_t kept = 0;
   for (std::uint32_t i = 0; i < count; ++i) {
@@ -63,7 +63,7 @@ void CompletionRing::discard(std::uint32_t qp_number) {
 
 // Arming for any is the stronger of the two.
 void CompletionRing::arm(provider::Arm what) {
-  const std::lock_guard lock(lock_);
+  const Guard lock(lock_);
   if (armed_ != Armed::kAny) {
     armed_ = what == provider::Arm::kAny ? Armed::kAny : Armed::kSolicited;
   }
@@ -72,7 +72,7 @@ void CompletionRing::arm(provider::Arm what) {
 
 bool CompletionRing::resize(std::uint32_t depth) {
   std::vector<Entry> ring(depth);  // released without the lock
-  const std::lock_guard lock(lock_);
+  const Guard lock(lock_);
   const std::uint32_t count = count_.load(std::memory_order_relaxed);
   if (count > depth) return false;
   for (std::uint32_t i = 0; i < count; ++i) ring[i] = ring_[(head_ + i) % ring_.size()];
@@ -82,7 +82,7 @@ bool CompletionRing::resize(std::uint32_t depth) {
 }
 
 std::uint32_t CompletionRing::capacity() const {
-  const std::lock_guard lock(lock_);
+  const Guard lock(lock_);
   return static_cast<std::uint32_t>(ring_.size());
 }
 

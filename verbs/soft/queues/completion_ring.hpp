@@ -2,7 +2,6 @@
 
 #include <atomic>
 #include <cstdint>
-#include <mutex>
 #include <span>
 #include <vector>
 
@@ -45,13 +44,13 @@ class CompletionRing {
     Completion completion;
     Places* places = nullptr;
   };
-  bool fires(const Completion& completion);
+  bool fires(const Completion& completion) IWARP_REQUIRES(lock_);
 
   PollSigns& signs_;
   mutable SpinLock lock_;
-  std::vector<Entry> ring_;  // as long as the queue is deep; this and the next two under lock_
-  std::uint32_t head_ = 0;
-  Armed armed_ = Armed::kNo;
+  std::vector<Entry> ring_ IWARP_GUARDED_BY(lock_);  // as long as the queue is deep
+  std::uint32_t head_ IWARP_GUARDED_BY(lock_) = 0;
+  Armed armed_ IWARP_GUARDED_BY(lock_) = Armed::kNo;
   std::atomic<std::uint32_t> count_{0};  // changed under lock_
   std::atomic<bool> overrun_{false};     // for ever; likewise
 };

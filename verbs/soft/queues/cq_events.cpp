@@ -6,21 +6,21 @@ namespace iwarp::verbs::soft {
 
 void CqEvents::raise() {
   if (auto* made = made_.load()) return made->raise();
-  const std::lock_guard lock(mutex_);
+  const Guard lock(mutex_);
   if (owner_) return owner_->raise();
   ++before_;
 }
 
 bool CqEvents::take() {
   if (auto* made = made_.load()) return made->take();
-  const std::lock_guard lock(mutex_);
+  const Guard lock(mutex_);
   if (owner_) return owner_->take();
   return before_ != 0 && before_-- != 0;
 }
 
 int CqEvents::descriptor() {
   if (auto* made = made_.load()) return made->descriptor();
-  const std::lock_guard lock(mutex_);
+  const Guard lock(mutex_);
   if (!owner_) {
     owner_ = std::make_unique<tcp_offload::EventCount>();
     if (before_ != 0) owner_->raise(std::exchange(before_, 0));

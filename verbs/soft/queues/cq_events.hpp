@@ -3,9 +3,9 @@
 #include <atomic>
 #include <cstddef>
 #include <memory>
-#include <mutex>
 
 #include "iwarp/tcp_offload/readiness.hpp"
+#include "soft/lock.hpp"
 
 namespace iwarp::verbs::soft {
 
@@ -20,10 +20,11 @@ class CqEvents {
   [[nodiscard]] int descriptor();
 
  private:
-  std::mutex mutex_;
-  std::unique_ptr<tcp_offload::EventCount> owner_;  // once the program asks for its descriptor
+  Mutex mutex_;
+  std::unique_ptr<tcp_offload::EventCount> owner_
+      IWARP_GUARDED_BY(mutex_);  // once the program asks for its descriptor
   std::atomic<tcp_offload::EventCount*> made_{nullptr};
-  std::size_t before_ = 0;  // that have come before there was one
+  std::size_t before_ IWARP_GUARDED_BY(mutex_) = 0;  // that have come before there was one
 };
 
 }  // namespace iwarp::verbs::soft

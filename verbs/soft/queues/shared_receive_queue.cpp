@@ -28,7 +28,7 @@ std::errc SoftSrq::check(const RecvWr& request) const {
 
 Result<void, PostError> SoftSrq::post_receive(std::span<const RecvWr> requests) {
   if (origin_.refuses()) return refused_post();
-  const std::lock_guard lock(lock_);
+  const Guard lock(lock_);
   for (std::size_t i = 0; i < requests.size(); ++i) {
     const RecvWr& request = requests[i];
     if (const std::errc problem = check(request); problem != std::errc{}) {
@@ -66,7 +66,7 @@ Outcome<void> SoftSrq::arm_limit(std::uint32_t limit) {
   }
   bool reached = false;
   {
-    const std::lock_guard lock(lock_);
+    const Guard lock(lock_);
     reached = posted_.size() < limit;
     limit_ = reached ? 0 : limit;
   }
@@ -75,7 +75,7 @@ Outcome<void> SoftSrq::arm_limit(std::uint32_t limit) {
 }
 
 std::uint32_t SoftSrq::limit() const {
-  const std::lock_guard lock(lock_);
+  const Guard lock(lock_);
   return limit_;
 }
 
@@ -89,7 +89,7 @@ SoftSrq::Entry* SoftSrq::take(const SharedReceives& taker) {
   Entry* entry = nullptr;
   bool reached = false;
   {
-    const std::lock_guard lock(lock_);
+    const Guard lock(lock_);
     if (posted_.empty()) return nullptr;
     if (options_.share != 0) {
       std::uint32_t& held = held_[&taker];
@@ -107,13 +107,13 @@ SoftSrq::Entry* SoftSrq::take(const SharedReceives& taker) {
 }
 
 void SoftSrq::give_back(Entry* entry) {
-  const std::lock_guard lock(lock_);
+  const Guard lock(lock_);
   vacant_.push_back(entry);
 }
 
 // The receives it took stay taken until the program posts others, but count for nobody.
 void SoftSrq::forget(const SharedReceives& taker) {
-  const std::lock_guard lock(lock_);
+  const Guard lock(lock_);
   held_.erase(&taker);
   std::erase(taken_, &taker);
 }

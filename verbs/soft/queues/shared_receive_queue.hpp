@@ -54,7 +54,7 @@ class SoftSrq final : public provider::Srq {
   void give_back(Entry* entry);
   void forget(const SharedReceives& taker);
   [[nodiscard]] std::errc check(const RecvWr& request) const;
-  void replace_oldest();
+  void replace_oldest() IWARP_REQUIRES(lock_);
   void report_limit();
 
   const std::shared_ptr<const Services> services_;
@@ -66,12 +66,14 @@ class SoftSrq final : public provider::Srq {
   Places places_;  // taken under lock_
 
   mutable SpinLock lock_;
-  std::vector<Entry> entries_;
-  std::vector<Entry*> vacant_;
-  std::deque<Entry*> posted_;
-  std::uint32_t limit_ = 0;
-  std::deque<const SharedReceives*> taken_;                        // by whom, the longest ago first
-  std::unordered_map<const SharedReceives*, std::uint32_t> held_;  // how often each is in taken_
+  std::vector<Entry> entries_ IWARP_GUARDED_BY(lock_);
+  std::vector<Entry*> vacant_ IWARP_GUARDED_BY(lock_);
+  std::deque<Entry*> posted_ IWARP_GUARDED_BY(lock_);
+  std::uint32_t limit_ IWARP_GUARDED_BY(lock_) = 0;
+  std::deque<const SharedReceives*> taken_
+      IWARP_GUARDED_BY(lock_);  // by whom, the longest ago first
+  std::unordered_map<const SharedReceives*, std::uint32_t> held_
+      IWARP_GUARDED_BY(lock_);  // how often each is in taken_
 };
 
 /// What one queue pair takes from a shared receive queue: the receive half's.
