@@ -12,15 +12,6 @@ using Causes = std::vector<Cause>;
 inline constexpr std::uint32_t kWildStag = 0xDEADBEEF;
 inline constexpr std::uint64_t kWildTo = 0xFEDCBA9876543210;
 
-/// A case for each row of a table. A row has `id`, `title` and what `run` wants to know.
-template <typename Row, typename Run>
-void add_rows(std::vector<Case>& cases, Needs needs, const std::vector<Row>& rows, Run run) {
-  for (const Row& row : rows) {
-    cases.push_back(
-        {row.id, row.title, needs, [row, run](Context& context) { run(context, row); }});
-  }
-}
-
 /// The target has posted receives 1 to `count` of `size` octets each, one behind the other in
 /// `region`.
 Link link_with_receives(Context& context, const Region& region, std::size_t count,
