@@ -50,7 +50,7 @@ class Context {
   bool has_agent() const { return target_.agent != nullptr; }
   Agent& agent();  ///< Throws Skipped if there is none.
   /// Throws Skipped unless the agent's stack has it.
-  void need(const std::string& feature);
+  void need(agent_protocol::Feature feature);
 
   /// A Request as the options of the run want it: revision, markers, CRC; with revision 2 enhanced,
   /// IRD and ORD 16, not peer-to-peer.
@@ -101,10 +101,10 @@ class Context {
   void expect_memory(const Region& region, std::size_t offset, OctetView expected);
   /// The next completion of `endpoint` has this id and status.
   Completion expect_completion(Endpoint& endpoint, std::uint64_t id,
-                               const std::string& status = "success");
+                               agent_protocol::Status status = "success");
   void expect_no_completion(Endpoint& endpoint);
   /// The next event of `endpoint` is one of these; what is told with it.
-  Answer expect_event(Endpoint& endpoint, const std::vector<std::string>& events);
+  Answer expect_event(Endpoint& endpoint, const std::vector<agent_protocol::Event>& events);
   /// An ordinary connection works: nothing of others was lost.
   void expect_target_alive();
 

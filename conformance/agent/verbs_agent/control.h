@@ -15,7 +15,7 @@ struct control {
   size_t size;
   bool skipping;       /* the rest of a line that was too long */
   int64_t other_since; /* since then somebody else waits; 0: nobody */
-  char received[LONGEST_LINE + 2];
+  char received[PROTOCOL_LONGEST_LINE + 2];
   volatile sig_atomic_t* stopped;
 };
 

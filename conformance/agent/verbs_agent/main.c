@@ -55,7 +55,7 @@ static struct options parse_options(int count, char** words) {
                                         {"remote-invalidate", no_argument, NULL, 'r'},
                                         {"help", no_argument, NULL, 'h'},
                                         {NULL, 0, NULL, 0}};
-  struct options options = {.port = 7470};
+  struct options options = {.port = PROTOCOL_PORT};
   for (int option; (option = getopt_long(count, words, "h", known, NULL)) != -1;) {
     switch (option) {
       case 'a': options.address = optarg; break;

@@ -9,7 +9,7 @@ namespace iwarp::conform {
 namespace {
 
 constexpr std::uint64_t kReceiveId = 1, kSendId = 2;
-const std::vector<std::string> kOver{"disconnected", "failed"};
+const std::vector<agent_protocol::Event> kOver{"disconnected", "failed"};
 
 // A connection with a receive that is posted when it ends.
 struct OpenLink {

@@ -122,9 +122,9 @@ void expect_no_connection(Context& context, Stream& stream) {
   stream.expect_end();
   if (!context.has_agent()) return;
   try {
-    context.agent().call("await ms=0");
+    context.agent().await(milliseconds(0));
   } catch (const AgentError& error) {
-    return context.expect(error.code == "ETIMEDOUT", "no connection request at the agent",
+    return context.expect(error.is("ETIMEDOUT"), "no connection request at the agent",
                           error.what());
   }
   throw Failure("no connection request at the agent", "one");
@@ -132,9 +132,8 @@ void expect_no_connection(Context& context, Stream& stream) {
 
 std::optional<Answer> accept_if_asked(Context& context) {
   if (!context.has_agent()) return std::nullopt;
-  const milliseconds wait = context.limits().quiet;
   try {
-    const Answer asked = context.agent().call("await ms=" + std::to_string(wait.count()), wait);
+    const Answer asked = context.agent().await(context.limits().quiet);
     Endpoint(context.agent(), asked.number("endpoint")).accept();
     return asked;
   } catch (const AgentError& error) {

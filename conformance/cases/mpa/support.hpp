@@ -52,7 +52,7 @@ auto with_private_data(std::size_t size, Command command) {
   try {
     return command();
   } catch (const AgentError& error) {
-    if (size <= kAlwaysTaken || error.code != "EINVAL") throw;
+    if (size <= kAlwaysTaken || !error.is("EINVAL")) throw;
     throw Skipped("the target's interface takes no " + std::to_string(size) +
                   " octets of Private Data");
   }

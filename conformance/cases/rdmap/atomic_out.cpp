@@ -9,8 +9,8 @@ constexpr std::uint64_t kTo = 0x1122334455667788;
 constexpr std::uint64_t kOriginal = 0x0102030405060708;
 
 std::string word_of(const Region& region, std::size_t index) {
-  return "region=" + std::to_string(region.id) + " offset=" + std::to_string(8 * index) +
-         " length=8 stag=" + hex_number(kStag, 8) + " address=" + hex_number(kTo, 16);
+  return part_of(region, 8 * index, 8) + " stag=" + hex_number(kStag, 8) +
+         " address=" + hex_number(kTo, 16);
 }
 
 void post_add(Link& link, std::uint64_t id, const Region& region, std::size_t index,

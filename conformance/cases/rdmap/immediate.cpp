@@ -128,14 +128,15 @@ const Cases kRefused{
 // --- of the target ---
 
 struct SentRow {
-  std::string_view id, title, op;
+  std::string_view id, title;
+  agent_protocol::Operation op;
   Opcode opcode;
 };
 
 void sends(Context& context, const SentRow& row) {
   context.need("immediate");
   Link link = talking_link(context);
-  link.agent_end().post(1, std::string(row.op), "immediate=" + to_hex(pattern(8)));
+  link.agent_end().post(1, row.op, "immediate=" + to_hex(pattern(8)));
   const UntaggedMessage sent = expect_untagged_message(link.stream, row.opcode, kSendQueue);
   context.expect_equal(sent.msn, 1, "MSN");
   context.expect_equal(sent.payload, pattern(8), "the Immediate Data are those posted");
@@ -179,8 +180,7 @@ void writes_with_immediate_data(Context& context) {
   context.agent().store(region, 0, pattern(kSize));
   Link link = talking_link(context);
   link.agent_end().post(1, "write_imm",
-                        "region=" + std::to_string(region.id) +
-                            " offset=0 length=" + std::to_string(kSize) +
+                        part_of(region, 0, kSize) +
                             " stag=0x01020304 address=0x1000 immediate=" + to_hex(pattern(8, 2)));
   const TaggedMessage write = expect_tagged_message(link.stream, kWrite);
   context.expect_equal(write.payload, pattern(kSize), "the Write holds what was posted");

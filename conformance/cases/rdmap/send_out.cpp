@@ -5,14 +5,11 @@ namespace iwarp::conform {
 namespace {
 
 struct KindRow {
-  std::string_view id, title, op;
+  std::string_view id, title;
+  agent_protocol::Operation op;
   Opcode opcode;
   bool invalidates;
 };
-
-std::string part(const Region& region, std::size_t length) {
-  return "region=" + std::to_string(region.id) + " offset=0 length=" + std::to_string(length);
-}
 
 // Larger than any MULPDU, so that several segments must agree.
 void sends_a_kind(Context& context, const KindRow& row) {
@@ -24,8 +21,8 @@ void sends_a_kind(Context& context, const KindRow& row) {
   context.agent().store(region, 0, message);
   Link link = talking_link(context);
   link.agent_end().post(
-      1, std::string(row.op),
-      part(region, kSize) + (row.invalidates ? " invalidate=" + hex_number(kStag, 8) : ""));
+      1, row.op,
+      part_of(region, 0, kSize) + (row.invalidates ? " invalidate=" + hex_number(kStag, 8) : ""));
   const UntaggedMessage sent = expect_untagged_message(link.stream, row.opcode, kSendQueue);
   context.expect_equal(sent.payload, message, "the message is the one posted");
   if (row.invalidates) context.expect_equal(sent.invalidate_stag, kStag, "Invalidate STag");
@@ -47,7 +44,7 @@ void sends_an_empty_invalidation(Context& context) {
   context.need("send_inv");
   const Region region = context.agent().region(8, "local_write");
   Link link = talking_link(context);
-  link.agent_end().post(1, "send_inv", part(region, 0) + " invalidate=0x01020304");
+  link.agent_end().post(1, "send_inv", part_of(region, 0, 0) + " invalidate=0x01020304");
   const UntaggedMessage sent = expect_untagged_message(link.stream, kSendInvalidate, kSendQueue);
   context.expect_equal(sent.payload.size(), 0, "length of the message");
   context.expect_equal(sent.invalidate_stag, 0x01020304, "Invalidate STag");
@@ -55,11 +52,12 @@ void sends_an_empty_invalidation(Context& context) {
 
 void sends_in_order(Context& context) {
   constexpr std::size_t kCount = 20, kSize = 3000;
+  constexpr agent_protocol::Operation kPlain = "send", kSolicited = "send_se";
   const Region region = context.agent().region(kCount * kSize, "local_write");
   context.agent().store(region, 0, pattern(kCount * kSize));
   Link link = talking_link(context);
   for (std::size_t i = 0; i < kCount; ++i) {
-    link.agent_end().send(i + 1, region, i * kSize, kSize, i % 3 == 0 ? "send_se" : "send");
+    link.agent_end().send(i + 1, region, i * kSize, kSize, i % 3 == 0 ? kSolicited : kPlain);
   }
   Octets all;
   for (std::size_t i = 0; i < kCount; ++i) {
