@@ -9,7 +9,8 @@ namespace iwarp::conform {
 
 using WallTime = std::chrono::system_clock::time_point;
 
-/// Makes a pcapng file of one Ethernet interface, in big-endian order, which the format allows.
+/// Makes a pcapng file of one Ethernet interface, in big-endian order, which the format allows. The
+/// stack writes its captures by code of its own: the tester links nothing of what it tests.
 class PcapngWriter {
  public:
   /// `application`: what made it; `comment`: what it shows.

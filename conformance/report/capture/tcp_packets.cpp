@@ -1,4 +1,4 @@
-#include "report/tcp_packets.hpp"
+#include "report/capture/tcp_packets.hpp"
 
 #include <arpa/inet.h>
 

@@ -1,4 +1,4 @@
-#include "report/pcapng.hpp"
+#include "report/capture/pcapng.hpp"
 
 namespace iwarp::conform {
 namespace {

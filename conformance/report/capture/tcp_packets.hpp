@@ -4,7 +4,7 @@
 #include <optional>
 
 #include "harness/transcript.hpp"
-#include "report/pcapng.hpp"
+#include "report/capture/pcapng.hpp"
 
 namespace iwarp::conform {
 

@@ -1,6 +1,6 @@
-#include "report/capture.hpp"
+#include "report/capture/capture.hpp"
 
-#include "report/tcp_packets.hpp"
+#include "report/capture/tcp_packets.hpp"
 #include "report/text.hpp"
 
 namespace iwarp::conform {
