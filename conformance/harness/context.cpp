@@ -5,9 +5,7 @@
 namespace iwarp::conform {
 
 void begin_full_operation(Stream& stream, const StartupFrame& sent, const StartupFrame& received) {
-  const bool crc = sent.crc() || received.crc();
-  stream.begin_full_operation({.crc = crc, .markers = received.markers()},
-                              {.crc = crc, .markers = sent.markers()});
+  stream.begin_full_operation(framing_to(received, sent), framing_to(sent, received));
 }
 
 Context::Context(Target target, Limits limits, Transcript& transcript)
@@ -188,8 +186,7 @@ void Context::expect_equal(OctetView got, OctetView expected, const std::string&
     return;
   }
   if (got.size() != expected.size()) {
-    throw Failure(what + ": " + std::to_string(expected.size()) + " octets",
-                  std::to_string(got.size()));
+    throw Failure(what + ": " + count_of(expected.size()), std::to_string(got.size()));
   }
   const auto at = std::mismatch(got.begin(), got.end(), expected.begin()).first - got.begin();
   throw Failure(what, "another octet at offset " + std::to_string(at) + ": " +

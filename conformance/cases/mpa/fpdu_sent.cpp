@@ -29,8 +29,7 @@ std::vector<Sizes> sizes_of_a_message(Stream& stream, OctetView expected) {
     if (segment->last()) break;
   }
   if (!std::equal(message.begin(), message.end(), expected.begin(), expected.end())) {
-    throw Failure("the message as posted",
-                  "another of " + std::to_string(message.size()) + " octets");
+    throw Failure("the message as posted", "another of " + count_of(message.size()));
   }
   return sizes;
 }
@@ -94,12 +93,12 @@ void fills_segments(Context& context, const Message& row) {
   if (row.segment_size == 0) return;
   const auto room = static_cast<std::size_t>(row.segment_size);
   for (const Sizes& size : sizes) {
-    context.expect(size.fpdu <= room, "an FPDU of at most " + std::to_string(room) + " octets",
+    context.expect(size.fpdu <= room, "an FPDU of at most " + count_of(room),
                    std::to_string(size.fpdu));
   }
   const std::size_t markers = row.markers ? 4 * ((room + 511) / 512) : 0;
   const std::size_t enough = room - kTcpOptions - kFpduOverhead - markers - kRounding;
-  context.expect(least->ulpdu >= enough, "ULPDUs of at least " + std::to_string(enough) + " octets",
+  context.expect(least->ulpdu >= enough, "ULPDUs of at least " + count_of(enough),
                  std::to_string(least->ulpdu));
 }
 

@@ -238,7 +238,7 @@ void loses_nothing_behind_the_reply(Context& context) {
   Context::Call call = context.call();
   const StartupFrame reply = context.reply_to(call.request);
   call.endpoint.receive(1, sink, 0, sink.size);
-  FpduWriter writer({.crc = reply.crc() || call.request.crc(), .markers = call.request.markers()});
+  FpduWriter writer(framing_to(call.request, reply));
   const Octets message = pattern(40);
   Octets both = encode(reply);
   put(both, writer.frame(encode(untagged_segment(kSend, kSendQueue, 1, 0, message))));
@@ -282,8 +282,8 @@ const Cases kCrcWishes = cases_of<CrcWishes>(
      {"mpa.initiator.crc-neither", "With C in neither frame an initiator does not check CRCs",
       false, false}});
 
-// An unenhanced Request may be answered in revision 2 by a peer that has no more to say in it
-// either; who does not like that closes.
+// A peer may answer an unenhanced Request of revision 1 in revision 2, if its Reply is unenhanced,
+// too. The initiator takes that Reply or closes the connection.
 void takes_or_refuses_a_newer_reply(Context& context) {
   context.need("mpa");
   Context::Call call = context.call("revision=1");

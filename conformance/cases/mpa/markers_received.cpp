@@ -5,8 +5,6 @@
 namespace iwarp::conform {
 namespace {
 
-constexpr std::size_t kPeriod = 512;
-
 // A target that wants Markers. The tester has sent an FPDU of 24 octets: the Marker in front, and
 // an empty Write.
 WritableLink marked_link(Context& context, std::size_t size) {
@@ -70,7 +68,7 @@ const Cases kTaken = cases_of<Taken>(
 
 constexpr std::size_t kPayload = 600;
 // Where the Marker in the second FPDU stands, from its ULPDU_Length.
-constexpr std::uint16_t kDistance = kPeriod - kFirstFpdu;
+constexpr std::uint16_t kDistance = kMarkerPeriod - kFirstFpdu;
 
 struct Wrong {
   std::string_view id, title;
@@ -99,7 +97,7 @@ const Cases kWrong = cases_of<Wrong>(
 
 void refuses_a_pointer_between(Context& context) {
   // Up to the next Marker: ULPDU_Length, header and CRC belong to it, too.
-  constexpr std::size_t kUpToMarker = kPeriod - kFirstFpdu - 2 - kTaggedHeaderSize - 4;
+  constexpr std::size_t kUpToMarker = kMarkerPeriod - kFirstFpdu - 2 - kTaggedHeaderSize - 4;
   auto [memory, link] = marked_link(context, kPayload);
   link.stream.send(write_of(memory, 0, Octets(kUpToMarker)));
   link.stream.send(write_of(memory, 0, pattern(40)), {.fpduptr = 4});
@@ -128,7 +126,7 @@ void misses_a_marker(Context& context) {
   context.expect_untouched(memory);
 }
 
-// The Marker in front of the first FPDU, when nobody has asked for it, is no FPDU. Whether a
+// A Marker in front of the first FPDU is no FPDU if the target has not asked for Markers. Whether a
 // Terminate may follow is the matter of mpa.fpdu.crc-error-first.
 void refuses_what_was_not_asked_for(Context& context) {
   Link link = context.link();

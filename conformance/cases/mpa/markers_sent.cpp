@@ -8,8 +8,7 @@
 namespace iwarp::conform {
 namespace {
 
-constexpr std::size_t kPeriod = 512, kMarkerSize = 4;
-constexpr std::size_t kHeader = 2 + kUntaggedHeaderSize, kCrc = 4;
+constexpr std::size_t kHeader = kLengthSize + kUntaggedHeaderSize;
 constexpr std::uint64_t kSendId = 1;
 
 StartupFrame request_with(const Context& context, bool markers) {
@@ -57,22 +56,25 @@ void begins_with_a_marker(Context& context) {
 
 // The payload of an FPDU from `position` that ends `offset` octets in front of a Marker's place.
 std::size_t payload_up_to(std::uint64_t position, std::size_t offset) {
-  const auto markers_before = [](std::uint64_t end) { return (end + kPeriod - 1) / kPeriod; };
-  for (std::uint64_t end = markers_before(position) * kPeriod - offset;; end += kPeriod) {
+  const auto markers_before = [](std::uint64_t end) {
+    return (end + kMarkerPeriod - 1) / kMarkerPeriod;
+  };
+  for (std::uint64_t end = markers_before(position) * kMarkerPeriod - offset;;
+       end += kMarkerPeriod) {
     if (end < position) continue;
     const std::uint64_t markers = markers_before(end) - markers_before(position);
-    const std::uint64_t overhead = kHeader + kCrc + markers * kMarkerSize;
+    const std::uint64_t overhead = kHeader + kCrcSize + markers * kMarkerSize;
     if (end - position >= overhead) return end - position - overhead;
   }
 }
 
 // A Marker at each word of an FPDU: another FPDU brings the stream to the right place before.
 void marks_every_offset(Context& context) {
-  constexpr std::size_t kPayload = 38, kPad = 2, kFpdu = kHeader + kPayload + kPad + kCrc;
-  MarkedLink marked = marked_link(context, 3 * kPeriod);
+  constexpr std::size_t kPayload = 38, kPad = 2, kFpdu = kHeader + kPayload + kPad + kCrcSize;
+  MarkedLink marked = marked_link(context, 3 * kMarkerPeriod);
   const Fpdu first = expect_send(context, marked, 0);
   std::uint64_t position = first.wire.size();
-  for (std::size_t offset = 0; offset <= kFpdu - kCrc; offset += 4) {
+  for (std::size_t offset = 0; offset <= kFpdu - kCrcSize; offset += 4) {
     for (const std::size_t payload : {payload_up_to(position, offset), kPayload}) {
       const Fpdu fpdu = expect_send(context, marked, payload);
       position = fpdu.position + fpdu.wire.size();
@@ -86,11 +88,11 @@ void marks_every_offset(Context& context) {
 }
 
 void marks_lengths_around_the_period(Context& context) {
-  MarkedLink marked = marked_link(context, 2 * kPeriod + 20);
-  for (std::size_t length = kPeriod - 32; length < kPeriod + 20; ++length) {
+  MarkedLink marked = marked_link(context, 2 * kMarkerPeriod + 20);
+  for (std::size_t length = kMarkerPeriod - 32; length < kMarkerPeriod + 20; ++length) {
     expect_send(context, marked, length);
   }
-  for (std::size_t length = 2 * kPeriod - 32; length < 2 * kPeriod + 20; ++length) {
+  for (std::size_t length = 2 * kMarkerPeriod - 32; length < 2 * kMarkerPeriod + 20; ++length) {
     expect_send(context, marked, length);
   }
 }
@@ -122,7 +124,8 @@ void marks_small_fpdus(Context& context) {
     markers += fpdu.markers.size();
     end = fpdu.position + fpdu.wire.size();
   }
-  context.expect_equal(markers, (end + kPeriod - 1) / kPeriod, "Markers in all of them");
+  context.expect_equal(markers, (end + kMarkerPeriod - 1) / kMarkerPeriod,
+                       "Markers in all of them");
 }
 
 const Cases kMarked{
@@ -138,7 +141,7 @@ const Cases kMarked{
      marks_large_messages},
 };
 
-// --- who has them ---
+// --- which connections have them ---
 
 struct Wishes {
   std::string_view id, title;
