@@ -78,7 +78,7 @@ Reply Session::hello(const Command& command) {
 
 Reply Session::reset(const Command& /*command*/) {
   while (listener_ && listener_->next(std::chrono::milliseconds(0))) {
-    // A request that nobody has asked for is rejected by being dropped.
+    // A request that no `await` has fetched: its destructor rejects it.
   }
   endpoints_.clear();
   windows_.clear();

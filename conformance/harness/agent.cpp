@@ -25,7 +25,7 @@ std::string shown(std::string_view line) {
   return '"' + text + (line.size() > kShown ? "…\"" : "\"");
 }
 
-// A line for the transcript; what octets it moves stands in the tester's checks.
+// A line for the transcript. Of a long one, which moves octets, the beginning is enough.
 std::string noted(const std::string& line) {
   constexpr std::size_t kLongest = 1000;
   if (line.size() <= kLongest) return line;
@@ -205,7 +205,7 @@ void Agent::deregister(const Region& region) { call("deregister", pair("region",
 
 Octets Agent::fetch(const Region& region, std::size_t offset, std::size_t length) {
   Octets data;
-  do {  // even nothing is asked for once
+  do {  // a fetch of no octets is asked, too
     const std::size_t piece = std::min(length - data.size(), kPiece);
     const Octets got = call("fetch", part_of(region, offset + data.size(), piece)).octets("data");
     if (got.size() != piece) throw Unreachable("the agent fetched another number of octets");

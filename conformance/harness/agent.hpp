@@ -52,7 +52,7 @@ struct Completion {
 
 class Agent {
  public:
-  /// Says hello. Throws Unreachable if nobody listens, or what listens is no agent of version 1.
+  /// Says hello. Throws Unreachable if nothing listens, or what listens is no agent of version 1.
   Agent(const Address& at, milliseconds timeout);
 
   const std::string& name() const { return name_; }

@@ -39,7 +39,7 @@ class Context {
     bool markers = false;
     Octets private_data;         ///< Of request().
     bool fixed_address = false;  ///< `address` holds even if an agent says another port.
-    bool relayed = false;        ///< Somebody ends TCP in between.
+    bool relayed = false;        ///< A relay in between ends TCP.
   };
   Context(Target target, Limits limits, Transcript& transcript);
 
@@ -67,8 +67,8 @@ class Context {
   Link link(const LinkOptions& options);
   /// The rest of that, on a connection on which the Request has been sent.
   Link link(Stream stream, const LinkOptions& options);
-  /// One more connection, behind what the target may not have survived: a target that takes none
-  /// has failed.
+  /// One more connection, after an exchange that may have broken the target: a target that takes no
+  /// connection has failed.
   Link another_link();
   /// Has the agent connect to the tester: the Request that came, not yet answered. It is of the
   /// revision of the run, as far as the agent can choose, unless `dial` says another.
@@ -119,7 +119,7 @@ class Context {
   std::unique_ptr<TcpListener> listener_;
 };
 
-/// Sets up framing as the two frames agree: CRC if either asks for it, markers to whom asks.
+/// Sets up framing as the two frames agree.
 void begin_full_operation(Stream& stream, const StartupFrame& sent, const StartupFrame& received);
 
 }  // namespace iwarp::conform

@@ -4,7 +4,7 @@
 
 #include "agent_support.hpp"
 
-/// What the agent answers to testers who are wrong, or go, or are one too many.
+/// What the agent answers to testers that are wrong, that go, or that are one too many.
 namespace iwarp::conform {
 namespace {
 

@@ -122,7 +122,7 @@ static struct rdma_cm_id* take_request(struct session* session, struct event* sa
     if (event->event == RDMA_CM_EVENT_CONNECT_REQUEST) {
       const struct rdma_conn_param* param = &event->param.conn;
       id = event->id;
-      /* From the view of who gets the event: the peer's IRD is what this side may ask of it. */
+      /* They are told from this side's view: what it may initiate is the peer's IRD. */
       said->ird = param->initiator_depth;
       said->ord = param->responder_resources;
       said->size = param->private_data != NULL ? param->private_data_len : 0;

@@ -119,7 +119,8 @@ const Cases kDepths = cases_of<Depths>(
      {"mpa.enhanced.depths-2-9", "The ORD of a Reply is at most the Request's IRD of 2", 2, 9},
      {"mpa.enhanced.depths-9-2", "The ORD of a Reply is at most the Request's IRD of 9", 9, 2}});
 
-// Who wants more than there is gets less, or a rejection that says what there is.
+// An initiator that wants more Reads than the target serves gets less, or a rejection that says how
+// many the target serves.
 void meets_a_greedy_ord(Context& context) {
   constexpr std::uint16_t kGreedy = kDepthNotStated - 1;
   context.listen();

@@ -263,8 +263,8 @@ void gives_the_rtr_first(Context& context) {
   context.expect_event(link.agent_end(), {"established"});
 }
 
-// The Reply must repeat A; what an initiator does with one that does not is its own choice, as long
-// as it does not give an RTR for which nobody is ready.
+// The Reply must repeat A. What an initiator does with one that does not is its own choice, but it
+// must not give an RTR, for which this responder is not ready.
 void meets_a_reply_without_a(Context& context) {
   Context::Call call = peer_call(context);
   StartupFrame reply = context.reply_to(call.request);

@@ -228,7 +228,7 @@ const Cases kShort = cases_of<Short>(
      {"mpa.fpdu.untagged-header-cut", "A ULPDU one octet shorter than an Untagged header ends it",
       kUntaggedHeaderSize - 1, false}});
 
-// Nobody says what an empty ULPDU means; it is no message in any case.
+// No RFC says what an empty ULPDU means. It is no message in any case.
 void survives_an_empty_ulpdu(Context& context) {
   auto [memory, link] = writable_link(context, 64);
   link.agent_end().receive(kReceive, memory, 0, memory.size);

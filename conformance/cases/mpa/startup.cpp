@@ -117,7 +117,7 @@ struct Cut {
   std::size_t octets;
 };
 
-// Nobody says how soon: a target may leave it to its timeout for Requests (RFC 5044 §7.1.2).
+// No RFC says how soon: a target may leave it to its timeout for Requests (RFC 5044 §7.1.2).
 void gives_up(Context& context, const Cut& cut) {
   constexpr int kPatience = 10;
   context.listen();

@@ -76,7 +76,7 @@ void expect_reads_at_once(Context& context, Link& link, std::size_t depth);
 void expect_empty_reads(Context& context, Stream& stream, std::size_t reads);
 
 /// A connection to a target that has memory to be written to. The tester has sent an FPDU already,
-/// so that the target may answer whatever comes next.
+/// so that the target may send from now on.
 struct WritableLink {
   Region memory;
   Link link;

@@ -141,8 +141,8 @@ BusyLink busy_link(Context& context) {
   return busy;
 }
 
-// One Read too many: the target refuses it or leaves it in the stream. Had it taken it, it would
-// take the Send behind it, too.
+// One Read too many: the target refuses it or leaves it in the stream. A target that has taken the
+// Read takes the Send behind it, too.
 void keeps_to_its_ird(Context& context) {
   BusyLink busy = busy_link(context);
   Stream& stream = busy.link.stream;

@@ -72,7 +72,7 @@ void resists_guesses(Context& context) {
   context.expect_untouched(region);
 }
 
-// A window ends with its stream, also for whoever connects next.
+// A window ends with its stream; the next connection does not find it open.
 void ends_windows_with_their_stream(Context& context) {
   context.need("window");
   const Region region = context.agent().region(kSize, kOpen);

@@ -68,7 +68,7 @@ void delivers_all_kinds_in_order(Context& context) {
   context.expect_memory(received, 0, all);
 }
 
-// Whatever is not a Send leaves the receives alone.
+// Messages that are no Sends take no receives.
 void keeps_receives_for_sends(Context& context) {
   const Region target = context.agent().region(64, "local_write,remote_write,remote_read");
   const Region received = context.agent().region(32, "local_write");

@@ -84,7 +84,7 @@ struct OddRow {
   std::vector<Segment> segments;
 };
 
-// Whatever it means, the peer has ended the stream; others are not harmed.
+// Even a Terminate that means nothing ends its stream. Other streams are not harmed.
 void survives(Context& context, const OddRow& row) {
   Link link = context.link();
   link.stream.send_together(row.segments);
