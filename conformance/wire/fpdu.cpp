@@ -98,9 +98,8 @@ Octets FpduWriter::frame(OctetView ulpdu, const FpduFault& fault) {
   Octets body;
   put16(body, fault.length.value_or(static_cast<std::uint16_t>(ulpdu.size())));
   put(body, ulpdu);
-  body.insert(body.end(),
-              static_cast<std::size_t>(static_cast<int>(pad_size(ulpdu.size())) + fault.pad_delta),
-              fault.pad_value);
+  const int pad = static_cast<int>(pad_size(ulpdu.size())) + fault.pad_delta;
+  body.insert(body.end(), static_cast<std::size_t>(pad), fault.pad_value);
 
   // The CRC covers the Markers in the FPDU, too, and comes behind one that would split it.
   Octets wire;
