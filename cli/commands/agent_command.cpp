@@ -4,6 +4,7 @@
 
 #include "address.hpp"
 #include "agent/agent_server.hpp"
+#include "agent/protocol.hpp"
 #include "commands.hpp"
 #include "interrupt.hpp"
 #include "json_output.hpp"
@@ -11,8 +12,6 @@
 
 namespace iwarp::cli {
 namespace {
-
-constexpr std::uint16_t kControlPort = 7470;
 
 struct AgentFlags {
   std::string listen = "127.0.0.1:7470";
@@ -31,7 +30,7 @@ void announce(const Context& context, const std::string& address) {
 void run_agent(const AgentFlags& flags, const Context& context) {
   // Connections that a tester breaks on purpose are no news.
   configure_log(context.log_level, StackWarnings::kHidden);
-  const HostPort address = parse_host_port(flags.listen, PortZero::kAllowed, kControlPort);
+  const HostPort address = parse_host_port(flags.listen, PortZero::kAllowed, agent_protocol::kPort);
   std::signal(SIGPIPE, SIG_IGN);
   const InterruptGuard guard;
   agent::Server server(require(verbs::Device::open(), "cannot open a device"),

@@ -118,7 +118,7 @@ class Run {
       report_.target = "the listener at " + to_string(*plan_.target);
     }
     if (!options_.agent.empty()) {
-      plan_.agent = address_of(options_.agent, "--agent", conform::kAgentPort);
+      plan_.agent = address_of(options_.agent, "--agent", agent_protocol::kPort);
       report_.target = "the agent at " + to_string(*plan_.agent);
     }
     if (!options_.revive.empty()) {

@@ -38,7 +38,8 @@ bool Server::serve(ControlConnection connection) {
     const bool too_long = got == ControlConnection::Got::kTooLong;
     const std::string answer =
         too_long ? error_line(std::make_error_code(std::errc::invalid_argument),
-                              "the line is longer than " + std::to_string(kLongestLine) + " octets")
+                              "the line is longer than " +
+                                  std::to_string(agent_protocol::kLongestLine) + " octets")
                  : session.answer(line);
     if (!connection.send(answer)) break;
   }

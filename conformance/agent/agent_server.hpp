@@ -26,9 +26,9 @@ class Server {
   void run();
 
  private:
-  /// Whether it was a tester: one who has said something.
+  /// Whether a tester was served. A connection without a single line is none.
   bool serve(ControlConnection connection);
-  /// Who comes while a tester is being served, and is still, is told so.
+  /// Tells a second tester, once it has waited for a while, that the agent is busy.
   void turn_others_away();
 
   verbs::Device device_;

@@ -9,8 +9,7 @@
 namespace iwarp::agent {
 namespace {
 
-constexpr std::uint64_t kLongestWait = 3'600'000;  // milliseconds
-constexpr std::size_t kShown = 60;                 // of a word that is wrong
+constexpr std::size_t kShown = 60;  // of a word that is wrong
 
 // What the tester has sent, fit for a line.
 std::string quoted(std::string_view text) {
@@ -22,13 +21,6 @@ std::string_view next_word(std::string_view& rest) {
   const std::string_view word = rest.substr(0, rest.find(' '));
   rest.remove_prefix(std::min(rest.size(), word.size() + 1));
   return word;
-}
-
-bool is_among(std::string_view name, std::string_view names) {
-  while (!names.empty()) {
-    if (next_word(names) == name) return true;
-  }
-  return false;
 }
 
 std::optional<std::uint64_t> parse_number(std::string_view digits, int base) {
@@ -98,6 +90,7 @@ void Command::check(std::string_view required, std::string_view optional) const 
     if (!has(name)) throw invalid(word_ + " lacks the pair " + std::string(name));
   }
   for (const auto& [name, value] : pairs_) {
+    using agent_protocol::is_among;
     if (!is_among(name, required) && !is_among(name, optional)) {
       throw invalid(word_ + " has no pair " + quoted(name));
     }
@@ -147,7 +140,7 @@ std::vector<std::byte> Command::octets(std::string_view name) const {
 }
 
 std::chrono::milliseconds Command::wait() const {
-  return std::chrono::milliseconds(number("ms", kLongestWait));
+  return std::chrono::milliseconds(number("ms", agent_protocol::kLongestWait));
 }
 
 Reply& Reply::text(std::string_view name, std::string_view value) {

@@ -8,17 +8,14 @@
 #include <string_view>
 #include <vector>
 
+#include "agent/protocol.hpp"
 #include "iwarp/base/bytes.hpp"
 #include "iwarp/base/strong_id.hpp"
 #include "iwarp/verbs/error.hpp"
 
-/// The lines of PROTOCOL.md, read and written by the agent. Nothing here is shared with the tester.
+/// The lines of PROTOCOL.md, read and written by the agent. The tester has code of its own for
+/// that.
 namespace iwarp::agent {
-
-/// The longest line, its LF not counted.
-inline constexpr std::size_t kLongestLine = 200'000;
-/// Octets of a region that fit into one line.
-inline constexpr std::size_t kMostOctets = 99'000;
 
 /// An `error` answer.
 class CommandError : public std::runtime_error {

@@ -32,7 +32,7 @@ void read_private_data(const Command& command, verbs::ConnectOptions& options) {
   if (command.has("private")) options.private_data = command.octets("private");
 }
 
-const char* name_of(ConnectionEvent::Kind kind) {
+agent_protocol::Event name_of(ConnectionEvent::Kind kind) {
   switch (kind) {
     case ConnectionEvent::Kind::kEstablished: return "established";
     case ConnectionEvent::Kind::kRejected: return "rejected";
@@ -138,7 +138,7 @@ Reply Session::event(const Command& command) {
   const auto event =
       wait_in_slices(command.wait(), options_.attend,
                      [&](std::chrono::milliseconds slice) { return endpoint.event(slice); });
-  if (!event) return Reply().text("event", "none");
+  if (!event) return Reply().text("event", agent_protocol::kNone);
   Reply reply;
   reply.text("event", name_of(event->kind));
   const verbs::ConnectionInfo& info = event->info;

@@ -76,14 +76,14 @@ ControlConnection::ControlConnection(Descriptor socket) : socket_(std::move(sock
 bool ControlConnection::take_line(std::string& line, Got& got) {
   const std::size_t end = received_.find('\n', searched_);
   if (end == std::string::npos) {
-    if (received_.size() > kLongestLine) {
+    if (received_.size() > agent_protocol::kLongestLine) {
       received_.clear();
       skipping_ = true;
     }
     searched_ = received_.size();
     return false;
   }
-  got = skipping_ || end > kLongestLine ? Got::kTooLong : Got::kLine;
+  got = skipping_ || end > agent_protocol::kLongestLine ? Got::kTooLong : Got::kLine;
   line = received_.substr(0, end);
   received_.erase(0, end + 1);
   searched_ = 0;

@@ -54,7 +54,7 @@ class ControlListener {
  public:
   explicit ControlListener(const verbs::Endpoint& at);
   [[nodiscard]] verbs::Endpoint endpoint() const;
-  /// Whether somebody waits to be taken.
+  /// Whether a connection waits to be taken.
   [[nodiscard]] bool has_next() const;
   std::optional<ControlConnection> next(std::chrono::milliseconds timeout);
 

@@ -1,5 +1,5 @@
 #include <algorithm>
-#include <array>
+#include <iterator>
 
 #include "agent/session.hpp"
 
@@ -7,41 +7,29 @@
 namespace iwarp::agent {
 namespace {
 
+using agent_protocol::RightTo;
 using verbs::Access;
 
 // Of all regions of a tester together: a mistake of his shall not take the machine's memory.
 constexpr std::size_t kMostMemory = std::size_t{1} << 30;
 
+// What a right of the protocol is to the stack.
 struct NamedAccess {
-  std::string_view name;
+  agent_protocol::Right name;
   Access access;
 };
-constexpr std::array kRemoteAccess{
-    NamedAccess{"remote_write", Access::kRemoteWrite},
-    NamedAccess{"remote_read", Access::kRemoteRead},
-    NamedAccess{"remote_atomic", Access::kRemoteAtomic},
+constexpr NamedAccess kRights[] = {
+    {"local_write", Access::kLocalWrite},
+    {"remote_write", Access::kRemoteWrite},
+    {"remote_read", Access::kRemoteRead},
+    {"remote_atomic", Access::kRemoteAtomic},
+    {"remote_invalidate", Access::kRemoteInvalidate},
 };
-constexpr std::array kRegionAccess{
-    NamedAccess{"local_write", Access::kLocalWrite},
-    kRemoteAccess[0],
-    kRemoteAccess[1],
-    kRemoteAccess[2],
-    NamedAccess{"remote_invalidate", Access::kRemoteInvalidate},
-};
+static_assert(std::size(kRights) == std::size(agent_protocol::kAccess));
 
-Access parse_access(const std::string& list, std::span<const NamedAccess> known) {
-  Access access = Access::kNone;
-  if (list == "none") return access;
-  for (std::size_t begin = 0; begin <= list.size();) {
-    const std::size_t end = std::min(list.find(',', begin), list.size());
-    const std::string_view name = std::string_view(list).substr(begin, end - begin);
-    const auto found = std::find_if(known.begin(), known.end(),
-                                    [&](const NamedAccess& each) { return each.name == name; });
-    if (found == known.end()) throw invalid("access=" + list.substr(0, 100) + " is not known here");
-    access = access | found->access;
-    begin = end + 1;
-  }
-  return access;
+Access access_named(std::string_view right) {
+  const auto name_of = [](const NamedAccess& each) { return each.name.text(); };
+  return std::ranges::find(kRights, right, name_of)->access;
 }
 
 // Both ends are inside: a range of no octets may stand at the end.
@@ -53,11 +41,30 @@ void check_range(std::size_t size, std::uint64_t offset, std::uint64_t length) {
 
 }  // namespace
 
+Access Session::access_of(const Command& command, RightTo what) const {
+  using agent_protocol::kAccess;
+  const std::string& list = command.text("access");
+  Access access = Access::kNone;
+  if (list == agent_protocol::kNone) return access;
+  for (std::size_t begin = 0; begin <= list.size();) {
+    const std::size_t end = std::min(list.find(',', begin), list.size());
+    const std::string_view name = std::string_view(list).substr(begin, end - begin);
+    const auto* const line = agent_protocol::find_line(kAccess, name);
+    if (line == std::end(kAccess) || line->to < what) {
+      throw invalid("access=" + list.substr(0, 100) + " is not known here");
+    }
+    need(line->feature);
+    access = access | access_named(name);
+    begin = end + 1;
+  }
+  return access;
+}
+
 Reply Session::region(const Command& command) {
   const std::uint64_t size = command.number("size");
   const auto fill = command.has("fill") ? command.octets("fill") : std::vector{std::byte{0}};
   if (fill.size() != 1) throw invalid("fill is not one octet");
-  const Access access = parse_access(command.text("access"), kRegionAccess);
+  const Access access = access_of(command, RightTo::kRegion);
   if (size > kMostMemory - octets_) {
     throw refused(std::errc::not_enough_memory,
                   "the regions would exceed " + std::to_string(kMostMemory) + " octets");
@@ -95,7 +102,7 @@ Reply Session::window(const Command& command) {
   const std::uint64_t offset = command.number("offset");
   const std::uint64_t length = command.number("length");
   check_range(region.memory.size(), offset, length);
-  const Access access = parse_access(command.text("access"), kRemoteAccess);
+  const Access access = access_of(command, RightTo::kRegionOrWindow);
   auto window = require(pd_.alloc_window(verbs::WindowType::k2));
   const std::uint32_t made = window.rkey().value();
   const Stag stag{(made & 0xFFFFFF00U) | ((made + 1U) & 0xFFU)};
@@ -107,7 +114,7 @@ Reply Session::window(const Command& command) {
 Reply Session::fetch(const Command& command) {
   const Region& region = region_of(command);
   const std::uint64_t offset = command.number("offset");
-  const std::uint64_t length = command.number("length", kMostOctets);
+  const std::uint64_t length = command.number("length", agent_protocol::kMostOctets);
   check_range(region.memory.size(), offset, length);
   return Reply().octets("data", ConstBytes(region.memory).subspan(offset, length));
 }

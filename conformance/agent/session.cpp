@@ -8,48 +8,16 @@ namespace {
 
 constexpr std::uint64_t kLongestMessage = UINT32_MAX;  // RFC 5041 §5.2
 
-std::vector<std::string> features_of(const verbs::DeviceAttributes& device) {
-  std::vector<std::string> features{"send_inv", "read", "mpa", "markers", "remote_invalidate"};
-  if (device.max_mw != 0) features.emplace_back("window");
+using agent_protocol::Feature;
+
+std::vector<Feature> features_of(const verbs::DeviceAttributes& device) {
+  std::vector<Feature> features{"send_inv", "read", "mpa", "markers", "remote_invalidate"};
+  if (device.max_mw != 0) features.insert(features.end(), {"window"});
   if (device.rfc7306) features.insert(features.end(), {"atomic", "immediate"});
   return features;
 }
 
 }  // namespace
-
-/// A command: its word, the pairs it must and may have, the feature it needs, and what does it.
-struct Session::Entry {
-  std::string_view word, required, optional, feature;
-  Reply (Session::*execute)(const Command&);
-};
-
-// The pairs of `post` depend on its operation, which checks them.
-const std::vector<Session::Entry>& Session::entries() {
-  static const std::vector<Entry> kEntries{
-      {"hello", "version", "", "", &Session::hello},
-      {"reset", "", "", "", &Session::reset},
-      {"listen", "", "ird ord revision crc markers p2p", "", &Session::listen},
-      {"await", "ms", "", "", &Session::await},
-      {"accept", "endpoint", "private ird ord", "", &Session::accept},
-      {"reject", "endpoint", "private", "", &Session::reject},
-      {"dial", "address port", "revision crc markers p2p", "", &Session::dial},
-      {"connect", "endpoint", "private ird ord", "", &Session::connect},
-      {"event", "endpoint ms", "", "", &Session::event},
-      {"disconnect", "endpoint", "", "", &Session::disconnect},
-      {"close", "endpoint", "", "", &Session::close},
-      {"region", "size access", "fill", "", &Session::region},
-      {"deregister", "region", "", "", &Session::deregister},
-      {"window", "endpoint region offset length access", "", "window", &Session::window},
-      {"fetch", "region offset length", "", "", &Session::fetch},
-      {"store", "region offset data", "", "", &Session::store},
-      {"receive", "endpoint id region offset length", "", "", &Session::receive},
-      {"post", "endpoint id op",
-       "region offset length stag address invalidate immediate add compare swap", "",
-       &Session::post},
-      {"completion", "endpoint ms", "", "", &Session::completion},
-  };
-  return kEntries;
-}
 
 Session::Session(verbs::Device& device, SessionOptions options)
     : device_(device),
@@ -69,31 +37,39 @@ std::string Session::answer(std::string_view line) {
   }
 }
 
+// The pairs of `post` depend on its operation, which checks them.
 Reply Session::dispatch(const Command& command) {
-  const auto& all = entries();
-  const auto entry = std::find_if(all.begin(), all.end(), [&](const Entry& candidate) {
-    return candidate.word == command.word();
-  });
-  if (entry == all.end()) throw invalid("there is no such command");
-  command.check(entry->required, entry->optional);
-  if (!entry->feature.empty()) need(entry->feature);
-  return (this->*entry->execute)(command);
+  using agent_protocol::kCommands;
+#define IWARP_FUNCTION(word, ...) &Session::word,
+  static constexpr Reply (Session::*kFunctions[])(const Command&) = {
+      PROTOCOL_COMMANDS(IWARP_FUNCTION)};
+#undef IWARP_FUNCTION
+  const auto* const line = agent_protocol::find_line(kCommands, command.word());
+  if (line == std::end(kCommands)) throw invalid("there is no such command");
+  command.check(line->required, line->optional);
+  need(line->feature);
+  return (this->*kFunctions[line - std::begin(kCommands)])(command);
 }
 
 void Session::need(std::string_view feature) const {
-  if (std::find(features_.begin(), features_.end(), feature) != features_.end()) return;
+  if (feature == agent_protocol::kNone) return;
+  if (std::ranges::find(features_, feature, &Feature::text) != features_.end()) return;
   throw refused(std::errc::operation_not_supported,
                 "this stack is without " + std::string(feature));
 }
 
 Reply Session::hello(const Command& command) {
-  if (command.number("version") != 1) {
-    throw refused(std::errc::protocol_not_supported, "this agent speaks version 1");
+  using agent_protocol::kVersion;
+  if (command.number("version") != kVersion) {
+    throw refused(std::errc::protocol_not_supported,
+                  "this agent speaks version " + std::to_string(kVersion));
   }
   std::string features;
-  for (const std::string& feature : features_) features += (features.empty() ? "" : ",") + feature;
+  for (const Feature& feature : features_) {
+    features.append(features.empty() ? "" : ",").append(feature.text());
+  }
   return Reply()
-      .number("version", 1)
+      .number("version", kVersion)
       .text("name", "iwarp")
       .text("features", features)
       .number("max_message", kLongestMessage)
@@ -102,7 +78,7 @@ Reply Session::hello(const Command& command) {
 
 Reply Session::reset(const Command& /*command*/) {
   while (listener_ && listener_->next(std::chrono::milliseconds(0))) {
-    // A request that nobody has asked for is rejected by being dropped.
+    // A request that no `await` has fetched: its destructor rejects it.
   }
   endpoints_.clear();
   windows_.clear();

@@ -30,13 +30,11 @@ class Session {
     std::vector<std::byte> memory;
     std::unique_ptr<verbs::MemoryRegion> registered;
   };
-  struct Entry;
-  static const std::vector<Entry>& entries();
-
   // session.cpp
   Reply dispatch(const Command& command);
   Reply hello(const Command& command);
   Reply reset(const Command& command);
+  /// Throws CommandError (EOPNOTSUPP) if the stack is without it; kNone needs nothing.
   void need(std::string_view feature) const;
   Endpoint& endpoint_of(const Command& command);
 
@@ -59,6 +57,8 @@ class Session {
   Reply fetch(const Command& command);
   Reply store(const Command& command);
   Region& region_of(const Command& command);
+  /// The pair `access`, a list of rights to a region or a window.
+  verbs::Access access_of(const Command& command, agent_protocol::RightTo what) const;
   /// What `region`, `offset` and `length` name; no element if the length is 0.
   std::vector<verbs::Sge> sges_of(const Command& command);
 
@@ -69,7 +69,7 @@ class Session {
 
   verbs::Device& device_;
   SessionOptions options_;
-  std::vector<std::string> features_;
+  std::vector<agent_protocol::Feature> features_;
   verbs::ProtectionDomain pd_;
   std::uint64_t next_id_ = 1;
   std::size_t octets_ = 0;  // of all regions

@@ -11,35 +11,30 @@ using verbs::Opcode;
 using verbs::SendFlags;
 using verbs::Status;
 
-/// An operation of `post`: the pairs it has beside endpoint, id and op, and the feature it needs.
-struct Operation {
-  std::string_view name, pairs, feature;
+// What an operation of the protocol asks the stack for.
+struct NamedRequest {
+  agent_protocol::Operation name;
   Opcode opcode;
   SendFlags flags = SendFlags::kNone;
 };
-constexpr std::array kOperations{
-    Operation{"send", "region offset length", "", Opcode::kSend},
-    Operation{"send_se", "region offset length", "", Opcode::kSend, SendFlags::kSolicited},
-    Operation{"send_inv", "region offset length invalidate", "send_inv", Opcode::kSendInvalidate},
-    Operation{"send_se_inv", "region offset length invalidate", "send_inv", Opcode::kSendInvalidate,
-              SendFlags::kSolicited},
-    Operation{"write", "region offset length stag address", "", Opcode::kWrite},
-    Operation{"read", "region offset length stag address", "read", Opcode::kRead},
-    Operation{"fetch_add", "region offset length stag address add", "atomic", Opcode::kFetchAdd},
-    Operation{"cmp_swap", "region offset length stag address compare swap", "atomic",
-              Opcode::kCmpSwap},
-    Operation{"write_imm", "region offset length stag address immediate", "immediate",
-              Opcode::kWriteImmediate},
-    Operation{"imm", "immediate", "immediate", Opcode::kImmediate},
-    Operation{"imm_se", "immediate", "immediate", Opcode::kImmediate, SendFlags::kSolicited},
+constexpr NamedRequest kRequests[] = {
+    {"send", Opcode::kSend},
+    {"send_se", Opcode::kSend, SendFlags::kSolicited},
+    {"send_inv", Opcode::kSendInvalidate},
+    {"send_se_inv", Opcode::kSendInvalidate, SendFlags::kSolicited},
+    {"write", Opcode::kWrite},
+    {"read", Opcode::kRead},
+    {"fetch_add", Opcode::kFetchAdd},
+    {"cmp_swap", Opcode::kCmpSwap},
+    {"write_imm", Opcode::kWriteImmediate},
+    {"imm", Opcode::kImmediate},
+    {"imm_se", Opcode::kImmediate, SendFlags::kSolicited},
 };
+static_assert(std::size(kRequests) == std::size(agent_protocol::kOperations));
 
-const Operation& operation_of(const std::string& name) {
-  const auto* const found =
-      std::find_if(kOperations.begin(), kOperations.end(),
-                   [&](const Operation& operation) { return operation.name == name; });
-  if (found == kOperations.end()) throw invalid("there is no such operation");
-  return *found;
+const NamedRequest& request_of(std::string_view operation) {
+  return *std::ranges::find(kRequests, operation,
+                            [](const NamedRequest& each) { return each.name.text(); });
 }
 
 // Eight octets, the most significant first.
@@ -59,7 +54,7 @@ std::array<std::byte, 8> octets_of(std::uint64_t immediate) {
   return octets;
 }
 
-const char* name_of(Status status) {
+agent_protocol::Status name_of(Status status) {
   switch (status) {
     case Status::kSuccess: return "success";
     case Status::kLocalLengthError: return "local_length";
@@ -97,10 +92,13 @@ Reply Session::receive(const Command& command) {
 }
 
 Reply Session::post(const Command& command) {
-  const Operation& operation = operation_of(command.text("op"));
-  command.check("endpoint id op " + std::string(operation.pairs));
-  if (!operation.feature.empty()) need(operation.feature);
-  verbs::SendWr request{.opcode = operation.opcode, .flags = operation.flags};
+  using agent_protocol::kOperations;
+  const auto* const operation = agent_protocol::find_line(kOperations, command.text("op"));
+  if (operation == std::end(kOperations)) throw invalid("there is no such operation");
+  command.check("endpoint id op " + std::string(operation->required));
+  need(operation->feature);
+  const NamedRequest& asked = request_of(operation->word);
+  verbs::SendWr request{.opcode = asked.opcode, .flags = asked.flags};
   const auto sges = command.has("region") ? sges_of(command) : std::vector<verbs::Sge>{};
   request.sges = sges;
   if (command.has("stag")) request.remote_stag = command.stag("stag");
@@ -110,15 +108,15 @@ Reply Session::post(const Command& command) {
   if (command.has("add")) request.atomic.data = command.hex("add");
   if (command.has("swap")) request.atomic.data = command.hex("swap");
   if (command.has("compare")) request.atomic.compare = command.hex("compare");
-  if (operation.opcode == Opcode::kCmpSwap) request.atomic.mask = UINT64_MAX;
-  endpoint_of(command).post(command.number("id"), std::string(operation.name), request,
+  if (asked.opcode == Opcode::kCmpSwap) request.atomic.mask = UINT64_MAX;
+  endpoint_of(command).post(command.number("id"), std::string(operation->word), request,
                             options_.attend);
   return {};
 }
 
 Reply Session::completion(const Command& command) {
   const auto report = endpoint_of(command).completion(command.wait(), options_.attend);
-  if (!report) return Reply().text("completion", "none");
+  if (!report) return Reply().text("completion", agent_protocol::kNone);
   const verbs::Completion& completion = report->completion;
   const bool good = completion.status == Status::kSuccess;
   const bool carries = report->op == "receive" || report->op == "read";

@@ -28,7 +28,7 @@ void sync(Stream& stream) {
   stream.send_read_request({.sink_stag = kSinkStag});
   const TaggedMessage response = expect_tagged_message(stream, kReadResponse);
   if (!response.payload.empty()) {
-    throw Failure("an empty Read Response", std::to_string(response.payload.size()) + " octets");
+    throw Failure("an empty Read Response", count_of(response.payload.size()));
   }
 }
 
@@ -67,10 +67,10 @@ void expect_small_segments(Context& context, Stream& stream, Opcode opcode, std:
   std::size_t received = 0;
   while (received < size) {
     const Fpdu fpdu = stream.expect_fpdu();
-    context.expect(fpdu.wire.size() <= kSmallSegments,
-                   "a DDP Segment whose FPDU fits into a TCP segment of " +
-                       std::to_string(kSmallSegments) + " octets",
-                   "an FPDU of " + std::to_string(fpdu.wire.size()) + " octets");
+    context.expect(
+        fpdu.wire.size() <= kSmallSegments,
+        "a DDP Segment whose FPDU fits into a TCP segment of " + count_of(kSmallSegments),
+        "an FPDU of " + count_of(fpdu.wire.size()));
     const auto segment = parse_segment(fpdu.ulpdu);
     context.expect(segment && segment->opcode() == opcode,
                    "a segment of " + std::string(name_of(opcode)),

@@ -8,18 +8,9 @@ namespace iwarp::conform {
 
 using Causes = std::vector<Cause>;
 
-/// Where nothing is registered, to the best of anybody's knowledge.
+/// An STag and a TO at which a target has nothing registered, unless by an improbable chance.
 inline constexpr std::uint32_t kWildStag = 0xDEADBEEF;
 inline constexpr std::uint64_t kWildTo = 0xFEDCBA9876543210;
-
-/// A case for each row of a table. A row has `id`, `title` and what `run` wants to know.
-template <typename Row, typename Run>
-void add_rows(std::vector<Case>& cases, Needs needs, const std::vector<Row>& rows, Run run) {
-  for (const Row& row : rows) {
-    cases.push_back(
-        {row.id, row.title, needs, [row, run](Context& context) { run(context, row); }});
-  }
-}
 
 /// The target has posted receives 1 to `count` of `size` octets each, one behind the other in
 /// `region`.
@@ -30,7 +21,7 @@ Link link_with_receives(Context& context, const Region& region, std::size_t coun
 Link talking_link(Context& context);
 Link talking_link(Context& context, const LinkOptions& options);
 
-/// An empty Read and its response: whatever was sent before has been processed.
+/// An empty Read and its response: the target has processed all that was sent before.
 void sync(Stream& stream);
 
 /// A Terminate with one of these causes, then the end of the connection and nothing in between.

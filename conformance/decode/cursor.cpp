@@ -25,10 +25,6 @@ std::string bit_picture(std::size_t width, std::uint64_t number, std::uint64_t m
 
 }  // namespace
 
-std::string count_of(std::size_t octets) {
-  return std::to_string(octets) + (octets == 1 ? " octet" : " octets");
-}
-
 Cursor::Cursor(Octets octets, std::vector<std::size_t> offsets)
     : octets_(std::move(octets)), offsets_(std::move(offsets)), end_(octets_.size()) {}
 

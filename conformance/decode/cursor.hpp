@@ -9,7 +9,7 @@
 namespace iwarp::conform {
 
 /// Walks over octets and turns them into fields. What asks for more octets than there are gets what
-/// is left, marked as cut off, and then nothing: who decodes a header need not count.
+/// is left, marked as cut off, and then nothing: a caller that decodes a header need not count.
 class Cursor {
  public:
   /// `offsets`: where each of `octets` stands on the wire, as Markers have been taken out.
@@ -69,7 +69,5 @@ class Cursor {
   bool judging_ = true;
   std::vector<Field> fields_;
 };
-
-std::string count_of(std::size_t octets);  ///< "1 octet", "2 octets"
 
 }  // namespace iwarp::conform

@@ -8,9 +8,6 @@
 namespace iwarp::conform {
 namespace {
 
-constexpr std::uint64_t kMarkerPeriod = 512;
-constexpr std::size_t kMarkerSize = 4, kLengthSize = 2, kCrcSize = 4;
-
 // An FPDU with its Markers taken out, as a receiver sees it.
 struct Squeezed {
   Octets octets;
@@ -33,14 +30,13 @@ Squeezed squeeze(OctetView wire, const Framing& framing, std::uint64_t position)
   return result;
 }
 
-// A Marker says how far behind ULPDU_Length it lies, 0 right in front of it (RFC 5044 §4.3).
 std::vector<Field> decode_marker(OctetView wire, const Range& marker, std::size_t start) {
   Cursor cursor(wire.subspan(marker.offset, marker.size));
   cursor.begin_group(Part::kMarker, kMarkerSize, "Marker", "");
   const auto reserved = cursor.hex(Part::kMarker, 2, "RESERVED");
   if (reserved && *reserved != 0) cursor.irregular("not zero");
   if (const auto pointer = cursor.number(Part::kMarker, 2, "FPDUPTR")) {
-    const std::size_t expected = marker.offset < start ? 0 : marker.offset - start;
+    const std::size_t expected = fpduptr_of(marker.offset, start);
     cursor.field().value +=
         *pointer == 0 ? ": an FPDU starts here" : ": so many octets behind ULPDU_Length";
     if (*pointer != expected) cursor.irregular("but it is " + std::to_string(expected));
@@ -70,24 +66,20 @@ std::size_t decode_length(Cursor& cursor) {
 }
 
 void decode_pad(Cursor& cursor, std::size_t ulpdu) {
-  const std::size_t size = (4 - (kLengthSize + ulpdu) % 4) % 4;
-  const OctetView pad = cursor.octets(Part::kMpa, size, "PAD");
+  const OctetView pad = cursor.octets(Part::kMpa, pad_size(ulpdu), "PAD");
   if (std::any_of(pad.begin(), pad.end(), [](std::uint8_t octet) { return octet != 0; })) {
     cursor.irregular("not zero but " + to_hex(pad));
   }
 }
 
-// The CRC covers all octets of the FPDU in front of it, Markers too; RFC 5044 §4.4 has its least
-// significant octet first.
+// The CRC covers all octets of the FPDU in front of it, Markers too.
 void decode_crc(Cursor& cursor, OctetView wire, const Squeezed& squeezed, const Framing& framing) {
   if (cursor.left() < kCrcSize) {
     cursor.octets(Part::kMpa, kCrcSize, "CRC");
     return;
   }
   const std::size_t at = squeezed.offsets[squeezed.octets.size() - cursor.left()];
-  std::uint32_t crc = 0;
-  const OctetView octets = cursor.octets(Part::kMpa, kCrcSize, "CRC");
-  for (std::size_t i = 0; i < kCrcSize; ++i) crc |= std::uint32_t{octets[i]} << (8 * i);
+  const std::uint32_t crc = crc_in(cursor.octets(Part::kMpa, kCrcSize, "CRC"));
   const std::uint32_t computed = crc32c(wire.first(at));
   cursor.says(hex_number(crc, 8));
   if (!framing.crc) {

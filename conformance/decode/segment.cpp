@@ -7,29 +7,6 @@
 namespace iwarp::conform {
 namespace {
 
-// Where each opcode belongs (RFC 5040 Figure 4, RFC 7306 Figure 2).
-struct Usage {
-  bool tagged = false;
-  std::uint32_t queue = 0;
-  bool invalidates = false;
-};
-constexpr Usage kUsages[] = {{.tagged = true},       // RDMA Write
-                             {.queue = kReadQueue},  // RDMA Read Request
-                             {.tagged = true},       // RDMA Read Response
-                             {},                     // Send
-                             {.invalidates = true},  // Send with Invalidate
-                             {},                     // Send with Solicited Event
-                             {.invalidates = true},  // Send with Solicited Event and Invalidate
-                             {.queue = kTerminateQueue},  // Terminate
-                             {},                          // Immediate Data
-                             {},                          // Immediate Data with Solicited Event
-                             {.queue = kReadQueue},       // Atomic Request
-                             {.queue = kAtomicResponseQueue}};  // Atomic Response
-
-const Usage* usage_of(std::uint8_t opcode) {
-  return opcode < std::size(kUsages) ? &kUsages[opcode] : nullptr;
-}
-
 constexpr std::array<std::string_view, 4> kQueueNames{
     "Send", "RDMA Read Request and Atomic Request", "Terminate", "Atomic Response"};
 
@@ -60,11 +37,11 @@ void decode_rdmap_control(Cursor& cursor, SegmentHeader& header) {
   if (cursor.bits(8, *octet, kRdmapReserved, "Rsv") != 0) cursor.irregular("not zero");
   cursor.bits(8, *octet, kOpcodeMask, "Opcode");
   cursor.field().value += ": " + name;
-  const Usage* usage = usage_of(header.opcode);
-  if (usage == nullptr) {
+  const MessageKind* kind = kind_of(header.opcode);
+  if (kind == nullptr) {
     cursor.irregular("no message has it");
-  } else if (usage->tagged != header.tagged) {
-    cursor.irregular(usage->tagged ? "which is tagged" : "which is untagged");
+  } else if (kind->tagged != header.tagged) {
+    cursor.irregular(kind->tagged ? "which is tagged" : "which is untagged");
   }
 }
 
@@ -75,7 +52,7 @@ void decode_tagged(Cursor& cursor, SegmentHeader& header) {
   header.whole = to.has_value();
 }
 
-void decode_queue(Cursor& cursor, SegmentHeader& header, const Usage* usage) {
+void decode_queue(Cursor& cursor, SegmentHeader& header, const MessageKind* kind) {
   const auto qn = cursor.number(Part::kDdp, 4, "QN");
   if (!qn) return;
   header.qn = static_cast<std::uint32_t>(*qn);
@@ -84,20 +61,20 @@ void decode_queue(Cursor& cursor, SegmentHeader& header, const Usage* usage) {
     return;
   }
   cursor.field().value += ": " + std::string(kQueueNames[*qn]);
-  if (usage != nullptr && !usage->tagged && usage->queue != *qn) {
-    cursor.irregular("but the opcode belongs on " + std::to_string(usage->queue));
+  if (kind != nullptr && !kind->tagged && kind->queue != *qn) {
+    cursor.irregular("but the opcode belongs on " + std::to_string(kind->queue));
   }
 }
 
 void decode_untagged(Cursor& cursor, SegmentHeader& header) {
-  const Usage* usage = usage_of(header.opcode);
-  const bool invalidates = usage != nullptr && usage->invalidates;
+  const MessageKind* kind = kind_of(header.opcode);
+  const bool invalidates = kind != nullptr && kind->invalidates;
   if (const auto stag = cursor.hex(Part::kRdmap, 4, "Invalidate STag")) {
     header.stag = static_cast<std::uint32_t>(*stag);
     if (!invalidates && *stag != 0) cursor.irregular("reserved here, but not zero");
     if (!invalidates && *stag == 0) cursor.field().value += ": not used";
   }
-  decode_queue(cursor, header, usage);
+  decode_queue(cursor, header, kind);
   header.msn = static_cast<std::uint32_t>(cursor.number(Part::kDdp, 4, "MSN").value_or(0));
   const auto mo = cursor.number(Part::kDdp, 4, "MO");
   header.mo = static_cast<std::uint32_t>(mo.value_or(0));
@@ -108,8 +85,8 @@ std::string where(const SegmentHeader& header) {
   if (header.tagged) {
     return "STag " + hex_number(header.stag, 8) + ", TO " + hex_number(header.to, 16);
   }
-  const Usage* usage = usage_of(header.opcode);
-  const bool invalidates = usage != nullptr && usage->invalidates;
+  const MessageKind* kind = kind_of(header.opcode);
+  const bool invalidates = kind != nullptr && kind->invalidates;
   return "QN " + std::to_string(header.qn) + ", MSN " + std::to_string(header.msn) + ", MO " +
          std::to_string(header.mo) +
          (invalidates ? ", invalidates STag " + hex_number(header.stag, 8) : "");

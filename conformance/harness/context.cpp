@@ -5,9 +5,7 @@
 namespace iwarp::conform {
 
 void begin_full_operation(Stream& stream, const StartupFrame& sent, const StartupFrame& received) {
-  const bool crc = sent.crc() || received.crc();
-  stream.begin_full_operation({.crc = crc, .markers = received.markers()},
-                              {.crc = crc, .markers = sent.markers()});
+  stream.begin_full_operation(framing_to(received, sent), framing_to(sent, received));
 }
 
 Context::Context(Target target, Limits limits, Transcript& transcript)
@@ -18,8 +16,10 @@ Agent& Context::agent() {
   return *target_.agent;
 }
 
-void Context::need(const std::string& feature) {
-  if (!agent().has(feature)) throw Skipped("the target's agent has no " + feature);
+void Context::need(agent_protocol::Feature feature) {
+  if (!agent().has(feature)) {
+    throw Skipped("the target's agent has no " + std::string(feature));
+  }
 }
 
 StartupFrame Context::request() const {
@@ -61,8 +61,7 @@ void Context::listen(const std::string& options) {
 }
 
 Endpoint Context::await_endpoint(Answer* details) {
-  const Answer answer =
-      agent().call("await ms=" + std::to_string(limits_.timeout.count()), limits_.timeout);
+  const Answer answer = agent().await(limits_.timeout);
   if (details != nullptr) *details = answer;
   return {agent(), answer.number("endpoint")};
 }
@@ -71,7 +70,7 @@ Endpoint Context::await_endpoint_of(Stream& stream) {
   try {
     return await_endpoint();
   } catch (const AgentError& error) {
-    if (error.code != "ETIMEDOUT") throw;
+    if (!error.is("ETIMEDOUT")) throw;
   }
   const auto reply = stream.expect_reply_or_end();
   throw Failure("the Request to reach the target's program",
@@ -125,7 +124,7 @@ Context::Call Context::call(const std::string& dial, const std::string& connect)
     options += " revision=1";
   }
   const Answer answer = agent().call(
-      "dial address=" + address + " port=" + std::to_string(listener_->port()) + options,
+      "dial", "address=" + address + " port=" + std::to_string(listener_->port()) + options,
       limits_.timeout);
   Endpoint endpoint(agent(), answer.number("endpoint"));
   endpoint.connect(connect);
@@ -187,8 +186,7 @@ void Context::expect_equal(OctetView got, OctetView expected, const std::string&
     return;
   }
   if (got.size() != expected.size()) {
-    throw Failure(what + ": " + std::to_string(expected.size()) + " octets",
-                  std::to_string(got.size()));
+    throw Failure(what + ": " + count_of(expected.size()), std::to_string(got.size()));
   }
   const auto at = std::mismatch(got.begin(), got.end(), expected.begin()).first - got.begin();
   throw Failure(what, "another octet at offset " + std::to_string(at) + ": " +
@@ -207,11 +205,12 @@ void Context::expect_untouched(const Region& region, std::uint8_t fill) {
 }
 
 Completion Context::expect_completion(Endpoint& endpoint, std::uint64_t id,
-                                      const std::string& status) {
+                                      agent_protocol::Status status) {
   const auto completion = endpoint.completion(limits_.timeout);
-  const std::string what = "completion " + std::to_string(id) + " with status " + status;
+  const std::string what =
+      "completion " + std::to_string(id) + " with status " + std::string(status);
   if (!completion) throw Failure(what, "none");
-  expect(completion->id == id && completion->status == status, what,
+  expect(completion->id == id && completion->status == status.text(), what,
          "completion " + std::to_string(completion->id) + " with status " + completion->status);
   return *completion;
 }
@@ -224,12 +223,14 @@ void Context::expect_no_completion(Endpoint& endpoint) {
              : "");
 }
 
-Answer Context::expect_event(Endpoint& endpoint, const std::vector<std::string>& events) {
+Answer Context::expect_event(Endpoint& endpoint, const std::vector<agent_protocol::Event>& events) {
   std::string what = "the event ";
-  for (const std::string& event : events) what += (&event == &events.front() ? "" : " or ") + event;
+  for (const agent_protocol::Event& event : events) {
+    what.append(&event == &events.front() ? "" : " or ").append(event.text());
+  }
   Answer details;
   const std::string got = endpoint.event(limits_.timeout, &details);
-  expect(std::find(events.begin(), events.end(), got) != events.end(), what, got);
+  expect(std::ranges::find(events, got, &agent_protocol::Event::text) != events.end(), what, got);
   return details;
 }
 

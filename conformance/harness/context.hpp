@@ -39,7 +39,7 @@ class Context {
     bool markers = false;
     Octets private_data;         ///< Of request().
     bool fixed_address = false;  ///< `address` holds even if an agent says another port.
-    bool relayed = false;        ///< Somebody ends TCP in between.
+    bool relayed = false;        ///< A relay in between ends TCP.
   };
   Context(Target target, Limits limits, Transcript& transcript);
 
@@ -50,7 +50,7 @@ class Context {
   bool has_agent() const { return target_.agent != nullptr; }
   Agent& agent();  ///< Throws Skipped if there is none.
   /// Throws Skipped unless the agent's stack has it.
-  void need(const std::string& feature);
+  void need(agent_protocol::Feature feature);
 
   /// A Request as the options of the run want it: revision, markers, CRC; with revision 2 enhanced,
   /// IRD and ORD 16, not peer-to-peer.
@@ -67,8 +67,8 @@ class Context {
   Link link(const LinkOptions& options);
   /// The rest of that, on a connection on which the Request has been sent.
   Link link(Stream stream, const LinkOptions& options);
-  /// One more connection, behind what the target may not have survived: a target that takes none
-  /// has failed.
+  /// One more connection, after an exchange that may have broken the target: a target that takes no
+  /// connection has failed.
   Link another_link();
   /// Has the agent connect to the tester: the Request that came, not yet answered. It is of the
   /// revision of the run, as far as the agent can choose, unless `dial` says another.
@@ -101,10 +101,10 @@ class Context {
   void expect_memory(const Region& region, std::size_t offset, OctetView expected);
   /// The next completion of `endpoint` has this id and status.
   Completion expect_completion(Endpoint& endpoint, std::uint64_t id,
-                               const std::string& status = "success");
+                               agent_protocol::Status status = "success");
   void expect_no_completion(Endpoint& endpoint);
   /// The next event of `endpoint` is one of these; what is told with it.
-  Answer expect_event(Endpoint& endpoint, const std::vector<std::string>& events);
+  Answer expect_event(Endpoint& endpoint, const std::vector<agent_protocol::Event>& events);
   /// An ordinary connection works: nothing of others was lost.
   void expect_target_alive();
 
@@ -119,7 +119,7 @@ class Context {
   std::unique_ptr<TcpListener> listener_;
 };
 
-/// Sets up framing as the two frames agree: CRC if either asks for it, markers to whom asks.
+/// Sets up framing as the two frames agree.
 void begin_full_operation(Stream& stream, const StartupFrame& sent, const StartupFrame& received);
 
 }  // namespace iwarp::conform

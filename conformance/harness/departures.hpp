@@ -8,8 +8,8 @@
 namespace iwarp::conform {
 
 /// Where a target is known to depart from the RFCs: a tab-separated file with a header line and
-/// the columns case, requirement, what the target does. A failure that stands in it is no news; a
-/// case that stands in it and passes is.
+/// the columns case, requirement, what the target does. A failure that stands in it is expected; a
+/// case that stands in it and passes is reported.
 class Departures {
  public:
   struct Departure {

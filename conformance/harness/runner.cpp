@@ -77,7 +77,7 @@ void Runner::judge(Result& result) {
     conclude(Verdict::kSkip, skipped.what());
   } catch (const AgentError& error) {
     // What the interface of its stack cannot say is no fault of the stack on the wire.
-    conclude(error.code == "EOPNOTSUPP" ? Verdict::kSkip : Verdict::kFail, error.what());
+    conclude(error.is("EOPNOTSUPP") ? Verdict::kSkip : Verdict::kFail, error.what());
   } catch (const std::exception& error) {
     conclude(Verdict::kError, error.what());
   }

@@ -31,7 +31,7 @@ struct Plan {
   std::string tester_address;
   std::uint8_t revision = 2;
   bool markers = false;
-  bool relayed = false;   ///< Somebody between tester and target ends TCP.
+  bool relayed = false;   ///< A relay between tester and target ends TCP.
   Octets private_data{};  ///< Of every ordinary Request, for targets that want to see some.
   Limits limits;
   /// Called when the agent is lost: brings it back, if that can be done, and says where it is.

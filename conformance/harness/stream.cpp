@@ -5,12 +5,9 @@
 namespace iwarp::conform {
 namespace {
 
-std::string count(std::size_t octets) {
-  return std::to_string(octets) + (octets == 1 ? " octet" : " octets");
-}
-
 bool invalidates(std::uint8_t opcode) {
-  return opcode == kSendInvalidate || opcode == kSendSolicitedInvalidate;
+  const MessageKind* kind = kind_of(opcode);
+  return kind != nullptr && kind->invalidates;
 }
 
 // What is wrong with the control fields of a segment with an opcode that the case waits for.
@@ -41,7 +38,7 @@ std::string describe(const Segment& segment) {
     text += " (QN " + std::to_string(segment.qn) + ", MSN " + std::to_string(segment.msn) +
             ", MO " + std::to_string(segment.mo);
   }
-  text += ", " + count(segment.payload.size()) + (segment.last() ? ", last)" : ")");
+  text += ", " + count_of(segment.payload.size()) + (segment.last() ? ", last)" : ")");
   if (segment.opcode() == kTerminate) {
     if (const auto terminate = parse_terminate(segment.payload)) {
       text += ": " + describe(terminate->cause);
@@ -119,7 +116,7 @@ StartupFrame Stream::expect_startup_frame(std::string_view key, std::string_view
     std::string instead = describe_end(got);
     if (!startup_octets_.empty()) {
       instead =
-          count(startup_octets_.size()) + " (" + to_hex(startup_octets_) + "), then " + instead;
+          count_of(startup_octets_.size()) + " (" + to_hex(startup_octets_) + "), then " + instead;
     }
     throw Failure(std::string(what), instead);
   }
@@ -248,7 +245,7 @@ std::string Stream::describe_end(Tcp::Got got) const {
     default: break;
   }
   const std::size_t pending = reader_.pending();
-  return (pending > 0 ? "only " + count(pending) + " of an FPDU" : std::string("nothing")) +
+  return (pending > 0 ? "only " + count_of(pending) + " of an FPDU" : std::string("nothing")) +
          " within " + std::to_string(limits_.timeout.count()) + " ms";
 }
 
@@ -263,7 +260,7 @@ Segment Stream::expect_segment(std::string_view what) {
   auto segment = parse_segment(fpdu.ulpdu);
   if (!segment) {
     throw Failure(std::string(what),
-                  "a ULPDU of " + count(fpdu.ulpdu.size()) + ", too short for its header");
+                  "a ULPDU of " + count_of(fpdu.ulpdu.size()) + ", too short for its header");
   }
   return std::move(*segment);
 }
@@ -271,7 +268,8 @@ Segment Stream::expect_segment(std::string_view what) {
 std::optional<Segment> Stream::expect_segment_or_end(std::string_view what) {
   const Tcp::Got got = read_until([&] { return !fpdus_.empty(); }, limits_.timeout);
   if (fpdus_.empty() && got == Tcp::Got::kFin && reader_.pending() > 0) {
-    throw Failure("whole FPDUs", count(reader_.pending()) + " of one, then " + describe_end(got));
+    throw Failure("whole FPDUs",
+                  count_of(reader_.pending()) + " of one, then " + describe_end(got));
   }
   if (fpdus_.empty() && got != Tcp::Got::kNothing) return std::nullopt;
   return expect_segment(what);
@@ -304,7 +302,7 @@ Terminate Stream::expect_terminate(const std::vector<Cause>& causes) {
     if (const auto fault = control_fault(segment)) throw Failure(*fault, control_text(segment));
     if (!terminate) {
       throw Failure("a Terminate as long as its header control bits announce",
-                    "only " + count(segment.payload.size()) + ": " + to_hex(segment.payload));
+                    "only " + count_of(segment.payload.size()) + ": " + to_hex(segment.payload));
     }
     if (!causes.empty() &&
         std::find(causes.begin(), causes.end(), terminate->cause) == causes.end()) {
@@ -323,12 +321,12 @@ Tcp::Got Stream::expect_end(Before also) {
       const bool terminate = segment && segment->opcode() == kTerminate;
       if (also == Before::kNothing || (also == Before::kTerminate && !terminate)) {
         throw Failure("the end of the connection",
-                      segment ? describe(*segment) : "a ULPDU of " + count(fpdu->ulpdu.size()));
+                      segment ? describe(*segment) : "a ULPDU of " + count_of(fpdu->ulpdu.size()));
       }
     }
     if (!startup_octets_.empty() && also == Before::kNothing) {
       throw Failure("the end of the connection",
-                    count(startup_octets_.size()) + ": " + to_hex(startup_octets_));
+                    count_of(startup_octets_.size()) + ": " + to_hex(startup_octets_));
     }
     if (got == Tcp::Got::kOctets) continue;
     if (got == Tcp::Got::kNothing) throw Failure("the end of the connection", describe_end(got));
@@ -363,7 +361,7 @@ void Stream::expect_quiet(std::string_view why) {
   }
   std::string got = describe_end(ended_.value_or(Tcp::Got::kNothing));
   if (!startup_octets_.empty()) {
-    got = count(startup_octets_.size()) + ": " + to_hex(startup_octets_);
+    got = count_of(startup_octets_.size()) + ": " + to_hex(startup_octets_);
   }
   if (auto fpdu = next_fpdu()) {
     const auto segment = parse_segment(fpdu->ulpdu);

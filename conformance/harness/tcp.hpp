@@ -33,7 +33,7 @@ class Tcp {
   }
   ~Tcp() { close(); }
 
-  /// Advertises `max_segment_size`, or what the system likes. Throws Unreachable.
+  /// Advertises `max_segment_size`, or by default what the system chooses. Throws Unreachable.
   static Tcp connect(const Address& to, milliseconds timeout, int max_segment_size = 0);
 
   bool is_open() const { return descriptor_ >= 0; }

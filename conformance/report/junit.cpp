@@ -34,7 +34,7 @@ struct Sums {
   }
 };
 
-// What happened, a line per event, for who has nothing but the log of a CI run.
+// What happened, a line per event, for a reader that has nothing but the log of a CI run.
 std::string log_of(const Result& result) {
   std::string log;
   for (const Told& told : story_of(result.transcript)) {

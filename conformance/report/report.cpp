@@ -4,7 +4,7 @@
 #include <cstring>
 #include <fstream>
 
-#include "report/capture.hpp"
+#include "report/capture/capture.hpp"
 #include "report/writers.hpp"
 
 namespace iwarp::conform {

@@ -93,8 +93,7 @@ class Teller {
     if (received.framing) return received.framing;
     const Direction& sent = directions_[{connection, false}];
     if (!sent.startup || !received.startup) return std::nullopt;
-    return Framing{.crc = sent.startup->crc() || received.startup->crc(),
-                   .markers = sent.startup->markers()};
+    return framing_to(*sent.startup, *received.startup);
   }
 
   void tell_unframed(Direction& direction, const Event& raw, OctetView octets) {

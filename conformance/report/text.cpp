@@ -3,7 +3,7 @@
 #include <array>
 #include <ctime>
 
-#include "wire/octets.hpp"
+#include "harness/tcp.hpp"
 
 namespace iwarp::conform {
 namespace {
@@ -115,9 +115,7 @@ std::int64_t microseconds(Clock::duration duration) {
 }
 
 std::string end_text(const std::string& address, std::uint16_t port) {
-  if (address.empty()) return "?";
-  const bool v6 = address.find(':') != std::string::npos;
-  return (v6 ? '[' + address + ']' : address) + ':' + std::to_string(port);
+  return address.empty() ? "?" : to_string(Address{address, port});
 }
 
 }  // namespace iwarp::conform

@@ -6,6 +6,19 @@
 
 namespace iwarp::conform {
 
+/// Octets of an FPDU's parts, and how far Markers are apart (RFC 5044 §4.1, §4.3).
+inline constexpr std::size_t kLengthSize = 2, kCrcSize = 4, kMarkerSize = 4, kMarkerPeriod = 512;
+
+/// Octets of pad behind a ULPDU of this size.
+constexpr std::size_t pad_size(std::size_t ulpdu) { return (4 - (kLengthSize + ulpdu) % 4) % 4; }
+/// What the FPDUPTR of a Marker says: how far behind ULPDU_Length the Marker lies, 0 if it stands
+/// right in front of it (RFC 5044 §4.3). Both arguments are offsets from the same octet.
+constexpr std::size_t fpduptr_of(std::size_t marker, std::size_t length) {
+  return marker < length ? 0 : marker - length;
+}
+/// The CRC that stands in the first four octets, least significant octet first (RFC 5044 §4.4).
+std::uint32_t crc_in(OctetView octets);
+
 /// How one direction of a stream is framed.
 struct Framing {
   bool crc = true;
@@ -38,7 +51,7 @@ class FpduWriter {
   std::uint64_t position_ = 0;
 };
 
-/// What arrived, and whatever is wrong with its framing.
+/// What arrived, and what is wrong with its framing.
 struct Fpdu {
   std::uint64_t position = 0;  ///< Where it starts in the stream, a Marker in front of it included.
   Octets wire;                 ///< As it came, Markers and all.

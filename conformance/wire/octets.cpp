@@ -34,6 +34,10 @@ std::string to_hex(OctetView octets) {
   return text;
 }
 
+std::string count_of(std::size_t octets) {
+  return std::to_string(octets) + (octets == 1 ? " octet" : " octets");
+}
+
 std::string hex_number(std::uint64_t value, int digits) {
   std::string text = "0x";
   for (int i = digits - 1; i >= 0; --i) text += kDigits[value >> (4 * i) & 15];

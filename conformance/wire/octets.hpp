@@ -46,6 +46,7 @@ inline Octets octets(std::string_view text) { return {text.begin(), text.end()};
 Octets pattern(std::size_t size, std::uint8_t seed = 1);
 
 std::string to_hex(OctetView octets);
+std::string count_of(std::size_t octets);  ///< "1 octet", "2 octets"
 /// "0x" and `digits` hexadecimal digits.
 std::string hex_number(std::uint64_t value, int digits);
 /// Empty and false for text that is not pairs of hexadecimal digits.

@@ -48,7 +48,8 @@ std::optional<AtomicResponse> parse_atomic_response(OctetView octets);
 /// Layers of a Terminate.
 inline constexpr std::uint8_t kLayerRdmap = 0, kLayerDdp = 1, kLayerMpa = 2;
 
-/// Terminate Control: who found what (RFC 5040 Figure 9, RFC 5041 §7, RFC 5044 §8, RFC 6581 §8).
+/// Terminate Control: which layer found what (RFC 5040 Figure 9, RFC 5041 §7, RFC 5044 §8, RFC 6581
+/// §8).
 struct Cause {
   std::uint8_t layer = 0, type = 0, code = 0;
   bool operator==(const Cause&) const = default;

@@ -1,24 +1,30 @@
 #include "wire/segment.hpp"
 
-#include <array>
+#include <iterator>
 
 namespace iwarp::conform {
 
+const MessageKind* kind_of(std::uint8_t opcode) {
+  static constexpr MessageKind kKinds[] = {
+      {.name = "RDMA Write", .tagged = true},
+      {.name = "RDMA Read Request", .queue = kReadQueue},
+      {.name = "RDMA Read Response", .tagged = true},
+      {.name = "Send"},
+      {.name = "Send with Invalidate", .invalidates = true},
+      {.name = "Send with Solicited Event"},
+      {.name = "Send with Solicited Event and Invalidate", .invalidates = true},
+      {.name = "Terminate", .queue = kTerminateQueue},
+      {.name = "Immediate Data"},
+      {.name = "Immediate Data with Solicited Event"},
+      {.name = "Atomic Request", .queue = kReadQueue},
+      {.name = "Atomic Response", .queue = kAtomicResponseQueue},
+  };
+  return opcode < std::size(kKinds) ? &kKinds[opcode] : nullptr;
+}
+
 std::string_view name_of(std::uint8_t opcode) {
-  static constexpr std::array<std::string_view, 12> kNames{
-      "RDMA Write",
-      "RDMA Read Request",
-      "RDMA Read Response",
-      "Send",
-      "Send with Invalidate",
-      "Send with Solicited Event",
-      "Send with Solicited Event and Invalidate",
-      "Terminate",
-      "Immediate Data",
-      "Immediate Data with Solicited Event",
-      "Atomic Request",
-      "Atomic Response"};
-  return opcode < kNames.size() ? kNames[opcode] : std::string_view("unknown opcode");
+  const MessageKind* kind = kind_of(opcode);
+  return kind != nullptr ? kind->name : "unknown opcode";
 }
 
 Segment tagged_segment(Opcode opcode, std::uint32_t stag, std::uint64_t to, Octets payload,

@@ -29,11 +29,21 @@ enum Opcode : std::uint8_t {
   kAtomicRequest = 10,
   kAtomicResponse = 11,
 };
-std::string_view name_of(std::uint8_t opcode);
 
 /// Queue numbers: RFC 5040 §4.2, RFC 7306 §5.2.
 inline constexpr std::uint32_t kSendQueue = 0, kReadQueue = 1, kTerminateQueue = 2,
                                kAtomicResponseQueue = 3;
+
+/// The message that has an opcode.
+struct MessageKind {
+  std::string_view name;
+  bool tagged = false;
+  std::uint32_t queue = kSendQueue;  ///< If it is untagged.
+  bool invalidates = false;          ///< Its Invalidate STag means something.
+};
+/// nullptr for an opcode that no message has.
+const MessageKind* kind_of(std::uint8_t opcode);
+std::string_view name_of(std::uint8_t opcode);
 
 /// A DDP Segment, which is what one FPDU holds. Any field may be something illegal.
 struct Segment {

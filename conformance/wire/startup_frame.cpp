@@ -56,4 +56,8 @@ std::optional<StartupFrame> parse_startup_frame(OctetView octets, std::size_t& s
   return frame;
 }
 
+Framing framing_to(const StartupFrame& to, const StartupFrame& from) {
+  return {.crc = to.crc() || from.crc(), .markers = to.markers()};
+}
+
 }  // namespace iwarp::conform

@@ -2,7 +2,7 @@
 
 #include <optional>
 
-#include "wire/octets.hpp"
+#include "wire/fpdu.hpp"
 
 namespace iwarp::conform {
 
@@ -46,5 +46,9 @@ Octets encode(const StartupFrame& frame);
 /// The frame at the beginning of `octets`, none if there are too few. Takes any key and flags. The
 /// enhanced data are split off if the frame says S with a revision of two or more and has them.
 std::optional<StartupFrame> parse_startup_frame(OctetView octets, std::size_t& size);
+
+/// How the octets that go to the sender of `to` are framed after these two frames: CRCs if either
+/// asks for them, Markers if `to` does (RFC 5044 §7.1.1).
+Framing framing_to(const StartupFrame& to, const StartupFrame& from);
 
 }  // namespace iwarp::conform

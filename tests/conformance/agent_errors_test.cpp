@@ -4,7 +4,7 @@
 
 #include "agent_support.hpp"
 
-/// What the agent answers to testers who are wrong, or go, or are one too many.
+/// What the agent answers to testers that are wrong, that go, or that are one too many.
 namespace iwarp::conform {
 namespace {
 
@@ -25,9 +25,8 @@ class AgentErrors : public AgentTest {
 
 TEST_F(AgentErrors, SaysWhatItIs) {
   EXPECT_EQ(agent_.name(), "iwarp");
-  for (const char* feature : {"window", "atomic", "immediate", "send_inv", "read", "mpa", "markers",
-                              "remote_invalidate"}) {
-    EXPECT_TRUE(agent_.has(feature)) << feature;
+  for (const std::string_view feature : agent_protocol::kFeatures) {
+    EXPECT_TRUE(agent_.features().contains(feature)) << feature;
   }
   const Answer hello = agent_.call("hello version=1");
   EXPECT_GE(hello.number("max_message"), 1U << 20);

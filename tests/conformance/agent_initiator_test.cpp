@@ -82,7 +82,7 @@ TEST_F(AgentInitiator, TellsOfAFailure) {
 TEST_F(AgentInitiator, SendsInFourWays) {
   Link link = connected();
   const struct {
-    const char* op;
+    agent_protocol::Operation op;
     Opcode opcode;
     bool invalidates;
   } kWays[] = {{"send", kSend, false},
@@ -94,11 +94,11 @@ TEST_F(AgentInitiator, SendsInFourWays) {
     link.agent_end().post(++id, way.op,
                           local(40) + (way.invalidates ? " invalidate=0x00000abc" : ""));
     const Segment segment = link.stream.expect_segment_of(way.opcode);
-    EXPECT_EQ(segment.payload, pattern(40)) << way.op;
-    EXPECT_EQ(segment.invalidate_stag, way.invalidates ? 0xABCU : 0U) << way.op;
+    EXPECT_EQ(segment.payload, pattern(40)) << way.op.text();
+    EXPECT_EQ(segment.invalidate_stag, way.invalidates ? 0xABCU : 0U) << way.op.text();
     const Completion done = completion_of(link.agent_end());
     EXPECT_EQ(done.id, id);
-    EXPECT_EQ(done.op, way.op);
+    EXPECT_EQ(done.op, way.op.text());
     EXPECT_EQ(done.status, "success");
   }
 }
@@ -139,7 +139,7 @@ TEST_F(AgentInitiator, Reads) {
 TEST_F(AgentInitiator, AsksForAtomics) {
   Link link = connected();
   const struct {
-    const char* op;
+    agent_protocol::Operation op;
     const char* pairs;
     std::uint32_t operation;
     std::uint64_t data, compare;
@@ -150,7 +150,7 @@ TEST_F(AgentInitiator, AsksForAtomics) {
     link.agent_end().post(1, way.op, local(8) + remote() + way.pairs);
     const auto request =
         parse_atomic_request(link.stream.expect_segment_of(kAtomicRequest).payload);
-    ASSERT_TRUE(request.has_value()) << way.op;
+    ASSERT_TRUE(request.has_value()) << way.op.text();
     EXPECT_EQ(request->operation, way.operation);
     EXPECT_EQ(request->stag, kStag);
     EXPECT_EQ(request->to, kAddress);
@@ -163,7 +163,7 @@ TEST_F(AgentInitiator, AsksForAtomics) {
     const AtomicResponse response{.id = request->id, .original = 0x0102030405060708};
     link.stream.send(
         untagged_segment(kAtomicResponse, kAtomicResponseQueue, ++msn, 0, encode(response)));
-    EXPECT_EQ(completion_of(link.agent_end()).op, way.op);
+    EXPECT_EQ(completion_of(link.agent_end()).op, way.op.text());
     std::uint64_t original = 0;
     const Octets placed = agent_.fetch(region_, 0, 8);
     std::memcpy(&original, placed.data(), 8);

@@ -3,7 +3,7 @@
 #include "conformance/decode_support.hpp"
 #include "wire/startup_frame.hpp"
 
-/// Whatever octets come: the decoder stays inside them and shows each of them.
+/// The decoder stays inside the octets, even of no frame, and shows each of them.
 namespace iwarp::conform::test {
 namespace {
 

@@ -3,7 +3,7 @@
 #include <fstream>
 
 #include "conformance/fake_run.hpp"
-#include "report/tcp_packets.hpp"
+#include "report/capture/tcp_packets.hpp"
 #include "report/writers.hpp"
 
 namespace iwarp::conform::test {

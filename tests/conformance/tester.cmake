@@ -15,3 +15,9 @@ foreach(mode "whole" "revision_1 --rev 1" "markers --markers")
   add_test(NAME conformance.self.${name} COMMAND iwarp conform --self ${mode})
   set_tests_properties(conformance.self.${name} PROPERTIES TIMEOUT 600 COST 2000)
 endforeach()
+
+# The agent's protocol: its document and its table say the same.
+foreach(case Document Table)
+  add_test(NAME conformance.protocol_test.${case}
+    COMMAND Python3::Interpreter ${CMAKE_CURRENT_SOURCE_DIR}/protocol_test.py --verbose ${case})
+endforeach()

@@ -117,13 +117,13 @@ TEST(VerbsAgentAnswer, IsWrittenAsTheProtocolSays) {
 
 TEST(VerbsAgentAnswer, HoldsTheLongestFetchAndNeverMoreThanALine) {
   static answer reply;
-  const std::vector<unsigned char> data(LONGEST_LINE, 0xEE);
+  const std::vector<unsigned char> data(PROTOCOL_LONGEST_LINE, 0xEE);
   begin_answer(&reply);
-  answer_octets(&reply, "data", data.data(), MOST_OCTETS);
-  EXPECT_EQ(reply.size, std::strlen("ok data=") + 2 * MOST_OCTETS);
+  answer_octets(&reply, "data", data.data(), PROTOCOL_MOST_OCTETS);
+  EXPECT_EQ(reply.size, std::strlen("ok data=") + 2 * PROTOCOL_MOST_OCTETS);
   EXPECT_EQ(std::strlen(reply.line), reply.size);
   answer_octets(&reply, "more", data.data(), data.size());
-  EXPECT_LE(reply.size, std::size_t{LONGEST_LINE});
+  EXPECT_LE(reply.size, std::size_t{PROTOCOL_LONGEST_LINE});
   EXPECT_EQ(std::strlen(reply.line), reply.size);
 }
 

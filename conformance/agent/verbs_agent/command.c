@@ -141,6 +141,10 @@ bool read_optional_number(struct command* command, const char* name, uint64_t mo
   return !has_pair(command, name) || read_number(command, name, most, value);
 }
 
+bool read_wait(struct command* command, uint64_t* milliseconds) {
+  return read_number(command, "ms", PROTOCOL_LONGEST_WAIT, milliseconds);
+}
+
 bool read_hex(struct command* command, const char* name, uint64_t most, uint64_t* value) {
   const char* text = value_of(command, name);
   if (text == NULL) return lacks(command, name);
@@ -188,38 +192,22 @@ void begin_answer(struct answer* answer) {
   append(answer, "ok");
 }
 
-/* The names that the C library knows are not known to each C library. */
+/* Of devices and sockets, beside those of the protocol. */
+/* clang-format off */
+#define OTHER_ERRORS(X) \
+  X(ENOMEM) X(EIO) X(ENODEV) X(EACCES) X(EPERM) X(ENOENT) X(EFAULT) X(EISCONN) X(EAGAIN) \
+  X(ENOSYS) X(EMFILE) X(ENFILE) X(EADDRINUSE) X(EADDRNOTAVAIL) X(ECONNREFUSED) X(ECONNRESET) \
+  X(ENETUNREACH) X(EHOSTUNREACH) X(EPROTO) X(EMSGSIZE) X(ENXIO)
+/* clang-format on */
+
+/* Not each C library can name an errno. */
 static const char* name_of_errno(int code) {
+#define CODE_AND_NAME(code) {code, #code},
   static const struct {
     int code;
     const char* name;
-  } names[] = {{EINVAL, "EINVAL"},
-               {ENOMEM, "ENOMEM"},
-               {EIO, "EIO"},
-               {ETIMEDOUT, "ETIMEDOUT"},
-               {EOPNOTSUPP, "EOPNOTSUPP"},
-               {EPROTONOSUPPORT, "EPROTONOSUPPORT"},
-               {EBUSY, "EBUSY"},
-               {ENODEV, "ENODEV"},
-               {EACCES, "EACCES"},
-               {EPERM, "EPERM"},
-               {ENOENT, "ENOENT"},
-               {EFAULT, "EFAULT"},
-               {EISCONN, "EISCONN"},
-               {ENOTCONN, "ENOTCONN"},
-               {EAGAIN, "EAGAIN"},
-               {ENOSYS, "ENOSYS"},
-               {EMFILE, "EMFILE"},
-               {ENFILE, "ENFILE"},
-               {EADDRINUSE, "EADDRINUSE"},
-               {EADDRNOTAVAIL, "EADDRNOTAVAIL"},
-               {ECONNREFUSED, "ECONNREFUSED"},
-               {ECONNRESET, "ECONNRESET"},
-               {ENETUNREACH, "ENETUNREACH"},
-               {EHOSTUNREACH, "EHOSTUNREACH"},
-               {EPROTO, "EPROTO"},
-               {EMSGSIZE, "EMSGSIZE"},
-               {ENXIO, "ENXIO"}};
+  } names[] = {PROTOCOL_ERRORS(CODE_AND_NAME) OTHER_ERRORS(CODE_AND_NAME)};
+#undef CODE_AND_NAME
   for (size_t i = 0; i < sizeof names / sizeof *names; ++i) {
     if (names[i].code == code) return names[i].name;
   }

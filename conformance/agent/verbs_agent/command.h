@@ -6,8 +6,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define LONGEST_LINE 200000 /* its LF not counted */
-#define MOST_OCTETS 99000   /* of a region that fit into one line */
+#include "protocol.h"
+
 #define MOST_PAIRS 16
 
 struct pair {
@@ -40,6 +40,8 @@ bool read_number(struct command* command, const char* name, uint64_t most, uint6
 /* The same, but `value` stays as it is if there is no such pair. */
 bool read_optional_number(struct command* command, const char* name, uint64_t most,
                           uint64_t* value);
+/* The pair `ms`: how long the command may wait. */
+bool read_wait(struct command* command, uint64_t* milliseconds);
 /* A hexadecimal number with 0x. */
 bool read_hex(struct command* command, const char* name, uint64_t most, uint64_t* value);
 /* Octets, at most `room`. */
@@ -49,7 +51,7 @@ bool read_octets(struct command* command, const char* name, unsigned char* into,
 /* One line without its LF. */
 struct answer {
   size_t size;
-  char line[LONGEST_LINE + 1];
+  char line[PROTOCOL_LONGEST_LINE + 1];
 };
 
 void begin_answer(struct answer* answer); /* ok */

@@ -8,7 +8,7 @@
 
 #include "session.h"
 
-enum { BACKLOG = 64, PORT_PATIENCE = 2000, RESOLVE_PATIENCE = 2000, LONGEST_WAIT = 3600000 };
+enum { BACKLOG = 64, PORT_PATIENCE = 2000, RESOLVE_PATIENCE = 2000 };
 enum { LONGEST_PRIVATE_DATA = 4096 }; /* that is read; more is malformed */
 
 /* What a connection shall start with. */
@@ -122,7 +122,7 @@ static struct rdma_cm_id* take_request(struct session* session, struct event* sa
     if (event->event == RDMA_CM_EVENT_CONNECT_REQUEST) {
       const struct rdma_conn_param* param = &event->param.conn;
       id = event->id;
-      /* From the view of who gets the event: the peer's IRD is what this side may ask of it. */
+      /* They are told from this side's view: what it may initiate is the peer's IRD. */
       said->ird = param->initiator_depth;
       said->ord = param->responder_resources;
       said->size = param->private_data != NULL ? param->private_data_len : 0;
@@ -170,7 +170,7 @@ static bool admit(struct command* command, struct session* session, struct rdma_
 
 bool do_await(struct command* command, struct session* session, struct answer* answer) {
   uint64_t ms;
-  if (!read_number(command, "ms", LONGEST_WAIT, &ms)) return false;
+  if (!read_wait(command, &ms)) return false;
   if (session->listener == NULL) return refuse(command, EINVAL, "nothing listens");
   const int64_t deadline = deadline_after(ms);
   struct event said;
@@ -316,21 +316,19 @@ bool do_connect(struct command* command, struct session* session, struct answer*
 /* --- events and ends --- */
 
 bool do_event(struct command* command, struct session* session, struct answer* answer) {
-  static const char* const names[] = {[ESTABLISHED] = "established",
-                                      [REJECTED] = "rejected",
-                                      [DISCONNECTED] = "disconnected",
-                                      [FAILED] = "failed"};
+  static const char* const names[] = {PROTOCOL_EVENTS(PROTOCOL_NAME)};
   uint64_t ms;
   struct endpoint* endpoint = endpoint_of(command, session);
-  if (endpoint == NULL || !read_number(command, "ms", LONGEST_WAIT, &ms)) return false;
+  if (endpoint == NULL || !read_wait(command, &ms)) return false;
   const int64_t deadline = deadline_after(ms);
   struct event event;
   bool happened;
   do {
     happened = take_event(endpoint, &event);
   } while (!happened && wait_slice(session->control, endpoint->channel->fd, deadline));
-  answer_text(answer, "event", happened ? names[event.what] : "none");
-  if (!happened || (event.what != ESTABLISHED && event.what != REJECTED)) return true;
+  const enum happening what = happened ? event.what : EVENT_none;
+  answer_text(answer, "event", names[what]);
+  if (what != EVENT_established && what != EVENT_rejected) return true;
   answer_octets(answer, "private", event.private_data, event.size);
   answer_number(answer, "ird", event.ird);
   answer_number(answer, "ord", event.ord);

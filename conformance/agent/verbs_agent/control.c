@@ -71,14 +71,14 @@ void end_tester(struct control* control) {
 static enum line take_line(struct control* control, size_t* size) {
   char* end = memchr(control->received, '\n', control->size);
   if (end == NULL) {
-    if (control->size <= LONGEST_LINE) return LINE_NONE;
+    if (control->size <= PROTOCOL_LONGEST_LINE) return LINE_NONE;
     control->size = 0;
     control->skipping = true;
     return LINE_NONE;
   }
   *size = (size_t)(end - control->received);
   *end = '\0';
-  const bool too_long = control->skipping || *size > LONGEST_LINE;
+  const bool too_long = control->skipping || *size > PROTOCOL_LONGEST_LINE;
   control->skipping = false;
   return too_long ? LINE_TOO_LONG : LINE_WHOLE;
 }

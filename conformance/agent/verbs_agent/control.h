@@ -1,4 +1,4 @@
-/* The control port, and the connection of the tester who is being served. */
+/* The control port, and the connection of the tester that is being served. */
 #ifndef VERBS_AGENT_CONTROL_H
 #define VERBS_AGENT_CONTROL_H
 
@@ -14,8 +14,8 @@ struct control {
   int tester; /* -1: none */
   size_t size;
   bool skipping;       /* the rest of a line that was too long */
-  int64_t other_since; /* since then somebody else waits; 0: nobody */
-  char received[LONGEST_LINE + 2];
+  int64_t other_since; /* since then another tester waits; 0: none does */
+  char received[PROTOCOL_LONGEST_LINE + 2];
   volatile sig_atomic_t* stopped;
 };
 

@@ -85,17 +85,19 @@ static void add_event(struct endpoint* endpoint, enum happening what,
 
 static void note_event(struct endpoint* endpoint, const struct rdma_cm_event* event) {
   switch (event->event) {
-    case RDMA_CM_EVENT_ESTABLISHED: add_event(endpoint, ESTABLISHED, &event->param.conn); break;
-    case RDMA_CM_EVENT_REJECTED: add_event(endpoint, REJECTED, &event->param.conn); break;
-    case RDMA_CM_EVENT_DISCONNECTED: add_event(endpoint, DISCONNECTED, NULL); break;
+    case RDMA_CM_EVENT_ESTABLISHED:
+      add_event(endpoint, EVENT_established, &event->param.conn);
+      break;
+    case RDMA_CM_EVENT_REJECTED: add_event(endpoint, EVENT_rejected, &event->param.conn); break;
+    case RDMA_CM_EVENT_DISCONNECTED: add_event(endpoint, EVENT_disconnected, NULL); break;
     case RDMA_CM_EVENT_CONNECT_ERROR:
     case RDMA_CM_EVENT_UNREACHABLE:
-    case RDMA_CM_EVENT_DEVICE_REMOVAL: add_event(endpoint, FAILED, NULL); break;
+    case RDMA_CM_EVENT_DEVICE_REMOVAL: add_event(endpoint, EVENT_failed, NULL); break;
     default: break;
   }
 }
 
-void add_failure(struct endpoint* endpoint) { add_event(endpoint, FAILED, NULL); }
+void add_failure(struct endpoint* endpoint) { add_event(endpoint, EVENT_failed, NULL); }
 
 void look_for_events(struct endpoint* endpoint) {
   struct rdma_cm_event* event;

@@ -14,7 +14,9 @@ enum {
   MOST_PRIVATE_DATA = 255,
 };
 
-enum happening { ESTABLISHED, REJECTED, DISCONNECTED, FAILED };
+#define EVENT_NUMBER(word) EVENT_##word,
+enum happening { PROTOCOL_EVENTS(EVENT_NUMBER) };
+#undef EVENT_NUMBER
 
 struct event {
   enum happening what;

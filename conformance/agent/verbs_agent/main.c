@@ -19,8 +19,8 @@ static const char usage[] =
     "  --once               end when the first tester has gone\n"
     "  --remote-invalidate  the device lets peers invalidate any region (siw does)\n"
     "  -h, --help           this text\n"
-    "Prints one line with its address when it is ready. Whoever can connect decides what it does\n"
-    "with its memory: use it on networks that you trust.\n";
+    "Prints one line with its address when it is ready. A peer that can connect decides what it\n"
+    "does with its memory: use it on networks that you trust.\n";
 
 static volatile sig_atomic_t stopped;
 
@@ -55,7 +55,7 @@ static struct options parse_options(int count, char** words) {
                                         {"remote-invalidate", no_argument, NULL, 'r'},
                                         {"help", no_argument, NULL, 'h'},
                                         {NULL, 0, NULL, 0}};
-  struct options options = {.port = 7470};
+  struct options options = {.port = PROTOCOL_PORT};
   for (int option; (option = getopt_long(count, words, "h", known, NULL)) != -1;) {
     switch (option) {
       case 'a': options.address = optarg; break;
@@ -107,8 +107,8 @@ static void address_of_tester(int tester, struct sockaddr_storage* address) {
   memcpy(address, &v4, sizeof v4);
 }
 
-/* Whether it was a tester: one who has said something. Without a device each line is answered with
- * what is wrong. */
+/* Whether a tester was served: a connection without a single line is none. Without a device each
+ * line is answered with what is wrong. */
 static bool serve(struct control* control, const struct settings* settings) {
   static struct answer answer;
   static struct session session;

@@ -6,23 +6,29 @@
 
 #include "session.h"
 
-struct access_name {
-  const char* name;
-  int flag;
-  unsigned feature;
-};
-static const struct access_name access_names[] = {
-    {"remote_write", IBV_ACCESS_REMOTE_WRITE, 0},        {"remote_read", IBV_ACCESS_REMOTE_READ, 0},
-    {"remote_atomic", IBV_ACCESS_REMOTE_ATOMIC, ATOMIC}, {"local_write", IBV_ACCESS_LOCAL_WRITE, 0},
-    {"remote_invalidate", 0, REMOTE_INVALIDATE},
-};
-enum { WINDOW_NAMES = 3, REGION_NAMES = 5 }; /* so many of these apply */
+/* What a right is to the device. */
+#define FLAG_local_write IBV_ACCESS_LOCAL_WRITE
+#define FLAG_remote_write IBV_ACCESS_REMOTE_WRITE
+#define FLAG_remote_read IBV_ACCESS_REMOTE_READ
+#define FLAG_remote_atomic IBV_ACCESS_REMOTE_ATOMIC
+#define FLAG_remote_invalidate 0 /* it lets peers invalidate any region */
 
-static bool add_access(struct command* command, const struct session* session, const char* name,
-                       size_t size, size_t known, int* access) {
-  for (size_t i = 0; i < known; ++i) {
-    const struct access_name* each = &access_names[i];
+enum right_to { REGION, REGION_OR_WINDOW };
+#define RIGHT(word, to, feature) {#word, to, FEATURE_##feature, FLAG_##word},
+static const struct right {
+  const char* name;
+  enum right_to to;
+  enum feature feature;
+  int flag;
+} rights[] = {PROTOCOL_ACCESS(RIGHT)};
+#undef RIGHT
+
+static bool add_right(struct command* command, const struct session* session, const char* name,
+                      size_t size, enum right_to to, int* access) {
+  for (size_t i = 0; i < sizeof rights / sizeof *rights; ++i) {
+    const struct right* each = &rights[i];
     if (strlen(each->name) != size || memcmp(each->name, name, size) != 0) continue;
+    if (to == REGION_OR_WINDOW && each->to == REGION) break;
     *access |= each->flag;
     return need(command, session, each->feature);
   }
@@ -30,14 +36,14 @@ static bool add_access(struct command* command, const struct session* session, c
                 name);
 }
 
-static bool read_access(struct command* command, const struct session* session, size_t known,
+static bool read_access(struct command* command, const struct session* session, enum right_to to,
                         int* access) {
   const char* list = value_of(command, "access");
   *access = 0;
   if (strcmp(list, "none") == 0) return true;
   for (;;) {
     const size_t size = strcspn(list, ",");
-    if (!add_access(command, session, list, size, known, access)) return false;
+    if (!add_right(command, session, list, size, to, access)) return false;
     if (list[size] == '\0') return true;
     list += size + 1;
   }
@@ -65,7 +71,7 @@ static struct region* make_region(struct session* session, size_t size, int acce
   if (errno == 0) {
     region->memory = memory;
     memset(region->memory, fill, size);
-    if ((session->features & WINDOW) != 0) access |= IBV_ACCESS_MW_BIND;
+    if (session->features[FEATURE_window]) access |= IBV_ACCESS_MW_BIND;
     region->mr = ibv_reg_mr(session->pd, region->memory, size, access);
   }
   if (region->mr != NULL) return region;
@@ -81,7 +87,7 @@ bool do_region(struct command* command, struct session* session, struct answer* 
   unsigned char fill = 0;
   size_t filled = 1;
   if (!read_number(command, "size", UINT64_MAX, &size) ||
-      !read_access(command, session, REGION_NAMES, &access) ||
+      !read_access(command, session, REGION, &access) ||
       (has_pair(command, "fill") && !read_octets(command, "fill", &fill, 1, &filled))) {
     return false;
   }
@@ -165,7 +171,7 @@ bool do_window(struct command* command, struct session* session, struct answer* 
   if (region == NULL || !read_number(command, "offset", UINT64_MAX, &offset) ||
       !read_number(command, "length", UINT64_MAX, &length) ||
       !check_range(command, region, offset, length) ||
-      !read_access(command, session, WINDOW_NAMES, &access)) {
+      !read_access(command, session, REGION_OR_WINDOW, &access)) {
     return false;
   }
   await_connection(endpoint, session->control);
@@ -197,7 +203,7 @@ bool do_fetch(struct command* command, struct session* session, struct answer* a
   uint64_t offset, length;
   const struct region* region = region_of(command, session);
   if (region == NULL || !read_number(command, "offset", UINT64_MAX, &offset) ||
-      !read_number(command, "length", MOST_OCTETS, &length) ||
+      !read_number(command, "length", PROTOCOL_MOST_OCTETS, &length) ||
       !check_range(command, region, offset, length)) {
     return false;
   }
@@ -207,7 +213,7 @@ bool do_fetch(struct command* command, struct session* session, struct answer* a
 
 bool do_store(struct command* command, struct session* session, struct answer* answer) {
   (void)answer;
-  static unsigned char data[LONGEST_LINE / 2];
+  static unsigned char data[PROTOCOL_LONGEST_LINE / 2];
   uint64_t offset;
   size_t size;
   struct region* region = region_of(command, session);

@@ -5,57 +5,33 @@
 #include <string.h>
 #include <unistd.h>
 
-static execute do_hello, do_reset;
-
-/* A command: the pairs it must and may have, the feature it needs, and what does it. The pairs of
- * `post` depend on its operation, which checks them. */
+/* The pairs of `post` depend on its operation, which checks them. */
+#define COMMAND(word, required, optional, feature, ...) \
+  {#word, required, optional, FEATURE_##feature, do_##word},
 static const struct {
   const char *word, *required, *optional;
-  unsigned feature;
+  enum feature feature;
   execute* execute;
-} commands[] = {
-    {"hello", "version", "", 0, do_hello},
-    {"reset", "", "", 0, do_reset},
-    {"listen", "", "ird ord revision crc markers p2p", 0, do_listen},
-    {"await", "ms", "", 0, do_await},
-    {"accept", "endpoint", "private ird ord", 0, do_accept},
-    {"reject", "endpoint", "private", 0, do_reject},
-    {"dial", "address port", "revision crc markers p2p", 0, do_dial},
-    {"connect", "endpoint", "private ird ord", 0, do_connect},
-    {"event", "endpoint ms", "", 0, do_event},
-    {"disconnect", "endpoint", "", 0, do_disconnect},
-    {"close", "endpoint", "", 0, do_close},
-    {"region", "size access", "fill", 0, do_region},
-    {"deregister", "region", "", 0, do_deregister},
-    {"window", "endpoint region offset length access", "", WINDOW, do_window},
-    {"fetch", "region offset length", "", 0, do_fetch},
-    {"store", "region offset data", "", 0, do_store},
-    {"receive", "endpoint id region offset length", "", 0, do_receive},
-    {"post", "endpoint id op",
-     "region offset length stag address invalidate immediate add compare swap", 0, do_post},
-    {"completion", "endpoint ms", "", 0, do_completion},
-};
+} commands[] = {PROTOCOL_COMMANDS(COMMAND)};
+#undef COMMAND
 
-static const struct {
-  unsigned feature;
-  const char* name;
-} feature_names[] = {{WINDOW, "window"},
-                     {ATOMIC, "atomic"},
-                     {SEND_INV, "send_inv"},
-                     {READ, "read"},
-                     {REMOTE_INVALIDATE, "remote_invalidate"}};
+static const char* const feature_names[] = {"none", PROTOCOL_FEATURES(PROTOCOL_NAME)};
 
 /* --- the device --- */
 
-static unsigned features_of(const struct ibv_device_attr* device, const struct settings* settings) {
+/* No device tells of FEATURE_immediate (RFC 7306, eight octets) through these libraries, and all of
+ * them choose the start-up of MPA themselves. */
+static void find_features(struct session* session) {
+  const struct ibv_device_attr* device = &session->limits;
   const unsigned type_2 = IBV_DEVICE_MEM_WINDOW_TYPE_2A | IBV_DEVICE_MEM_WINDOW_TYPE_2B;
-  unsigned features = 0;
-  if ((device->device_cap_flags & type_2) != 0) features |= WINDOW;
-  if (device->atomic_cap != IBV_ATOMIC_NONE) features |= ATOMIC;
-  if ((device->device_cap_flags & IBV_DEVICE_MEM_MGT_EXTENSIONS) != 0) features |= SEND_INV;
-  if (device->max_qp_rd_atom > 0) features |= READ;
-  if (settings->remote_invalidate) features |= REMOTE_INVALIDATE;
-  return features;
+  const unsigned extensions = IBV_DEVICE_MEM_MGT_EXTENSIONS;
+  bool* features = session->features;
+  features[FEATURE_none] = true;
+  features[FEATURE_window] = (device->device_cap_flags & type_2) != 0;
+  features[FEATURE_atomic] = device->atomic_cap != IBV_ATOMIC_NONE;
+  features[FEATURE_send_inv] = (device->device_cap_flags & extensions) != 0;
+  features[FEATURE_read] = device->max_qp_rd_atom > 0;
+  features[FEATURE_remote_invalidate] = session->settings.remote_invalidate;
 }
 
 static int open_device(struct session* session) {
@@ -91,7 +67,7 @@ int open_session(struct session* session, const struct sockaddr* address) {
     close_session(session);
     return error;
   }
-  session->features = features_of(&session->limits, &session->settings);
+  find_features(session);
   return 0;
 }
 
@@ -110,9 +86,9 @@ void close_session(struct session* session) {
 
 /* --- commands --- */
 
-bool need(struct command* command, const struct session* session, unsigned feature) {
-  if ((session->features & feature) == feature) return true;
-  return refuse(command, EOPNOTSUPP, "this device is without what the command needs");
+bool need(struct command* command, const struct session* session, enum feature feature) {
+  if (session->features[feature]) return true;
+  return refuse(command, EOPNOTSUPP, "this device is without %s", feature_names[feature]);
 }
 
 struct endpoint* endpoint_of(struct command* command, const struct session* session) {
@@ -124,26 +100,28 @@ struct endpoint* endpoint_of(struct command* command, const struct session* sess
   return endpoint;
 }
 
-static bool do_hello(struct command* command, struct session* session, struct answer* answer) {
+bool do_hello(struct command* command, struct session* session, struct answer* answer) {
   uint64_t version;
   if (!read_number(command, "version", UINT64_MAX, &version)) return false;
-  if (version != 1) return refuse(command, EPROTONOSUPPORT, "this agent speaks version 1");
-  char features[128] = "";
-  for (size_t i = 0; i < sizeof feature_names / sizeof *feature_names; ++i) {
-    if ((session->features & feature_names[i].feature) == 0) continue;
-    if (*features != '\0') strcat(features, ",");
-    strcat(features, feature_names[i].name);
+  if (version != PROTOCOL_VERSION) {
+    return refuse(command, EPROTONOSUPPORT, "this agent speaks version %d", PROTOCOL_VERSION);
   }
-  answer_number(answer, "version", 1);
+  char features[128] = "";
+  for (int feature = FEATURE_none + 1; feature < FEATURE_COUNT; ++feature) {
+    if (!session->features[feature]) continue;
+    if (*features != '\0') strcat(features, ",");
+    strcat(features, feature_names[feature]);
+  }
+  answer_number(answer, "version", PROTOCOL_VERSION);
   answer_text(answer, "name", ibv_get_device_name(session->device->verbs->device));
-  answer_text(answer, "features", *features != '\0' ? features : "none");
+  answer_text(answer, "features", *features != '\0' ? features : feature_names[FEATURE_none]);
   answer_number(answer, "max_message", session->max_message);
   const uint16_t one = 1;
   answer_text(answer, "order", *(const unsigned char*)&one == 1 ? "little" : "big");
   return true;
 }
 
-static bool do_reset(struct command* command, struct session* session, struct answer* answer) {
+bool do_reset(struct command* command, struct session* session, struct answer* answer) {
   (void)command;
   (void)answer;
   drop_requests(session);

@@ -4,9 +4,10 @@
 
 #include "endpoint.h"
 
-enum feature { WINDOW = 1, ATOMIC = 2, SEND_INV = 4, READ = 8, REMOTE_INVALIDATE = 16 };
-/* Those that no device tells of through these libraries: IMMEDIATE (RFC 7306, eight octets). */
-enum { NEVER = 32 };
+/* FEATURE_none is what a command needs that needs no feature: each device has it. */
+#define FEATURE_NUMBER(word) FEATURE_##word,
+enum feature { FEATURE_none, PROTOCOL_FEATURES(FEATURE_NUMBER) FEATURE_COUNT };
+#undef FEATURE_NUMBER
 
 struct region {
   struct region* next;
@@ -36,7 +37,7 @@ struct session {
   struct ibv_pd* pd;
   struct ibv_device_attr limits;
   uint32_t max_message;
-  unsigned features;
+  bool features[FEATURE_COUNT];
   uint64_t next_number;
   size_t octets, most_octets; /* of all regions */
   struct region* regions;
@@ -53,7 +54,7 @@ void close_session(struct session* session);
 /* The answer to a line, which is cut up. */
 void answer_line(struct session* session, char* line, size_t size, struct answer* answer);
 
-bool need(struct command* command, const struct session* session, unsigned feature);
+bool need(struct command* command, const struct session* session, enum feature feature);
 struct endpoint* endpoint_of(struct command* command, const struct session* session);
 struct region* region_of(struct command* command, const struct session* session);
 /* What `region`, `offset` and `length` name. */
@@ -66,13 +67,11 @@ void drop_endpoints(struct session* session);
 void drop_windows(struct session* session, uint64_t endpoint, uint64_t region);
 void drop_regions(struct session* session);
 
+/* A function do_WORD for each command: do_hello and do_reset in session.c, those of connections in
+ * connections.c, of regions and windows in memory.c, of requests in transfers.c. */
 typedef bool execute(struct command* command, struct session* session, struct answer* answer);
-/* connections.c */
-execute do_listen, do_await, do_accept, do_reject, do_dial, do_connect, do_event, do_disconnect,
-    do_close;
-/* memory.c */
-execute do_region, do_deregister, do_window, do_fetch, do_store;
-/* transfers.c */
-execute do_receive, do_post, do_completion;
+#define DECLARED(word, ...) execute do_##word;
+PROTOCOL_COMMANDS(DECLARED)
+#undef DECLARED
 
 #endif

@@ -4,30 +4,28 @@
 
 #include "session.h"
 
-enum { LONGEST_WAIT = 3600000 };
+/* What an operation asks the device for. */
+#define REQUEST_send IBV_WR_SEND, 0
+#define REQUEST_send_se IBV_WR_SEND, IBV_SEND_SOLICITED
+#define REQUEST_send_inv IBV_WR_SEND_WITH_INV, 0
+#define REQUEST_send_se_inv IBV_WR_SEND_WITH_INV, IBV_SEND_SOLICITED
+#define REQUEST_write IBV_WR_RDMA_WRITE, 0
+#define REQUEST_read IBV_WR_RDMA_READ, 0
+#define REQUEST_fetch_add IBV_WR_ATOMIC_FETCH_AND_ADD, 0
+#define REQUEST_cmp_swap IBV_WR_ATOMIC_CMP_AND_SWP, 0
+/* No device has the feature that these need. */
+#define REQUEST_write_imm IBV_WR_RDMA_WRITE, 0
+#define REQUEST_imm IBV_WR_SEND, 0
+#define REQUEST_imm_se IBV_WR_SEND, 0
 
-/* An operation of `post`: the pairs it has beside endpoint, id and op, and the feature it needs. */
-struct operation {
+#define OPERATION(word, pairs, feature) {#word, pairs, FEATURE_##feature, REQUEST_##word},
+static const struct operation {
   const char *name, *pairs;
-  unsigned feature;
+  enum feature feature;
   enum ibv_wr_opcode opcode;
   unsigned flags;
-};
-static const struct operation operations[] = {
-    {"send", "region offset length", 0, IBV_WR_SEND, 0},
-    {"send_se", "region offset length", 0, IBV_WR_SEND, IBV_SEND_SOLICITED},
-    {"send_inv", "region offset length invalidate", SEND_INV, IBV_WR_SEND_WITH_INV, 0},
-    {"send_se_inv", "region offset length invalidate", SEND_INV, IBV_WR_SEND_WITH_INV,
-     IBV_SEND_SOLICITED},
-    {"write", "region offset length stag address", 0, IBV_WR_RDMA_WRITE, 0},
-    {"read", "region offset length stag address", READ, IBV_WR_RDMA_READ, 0},
-    {"fetch_add", "region offset length stag address add", ATOMIC, IBV_WR_ATOMIC_FETCH_AND_ADD, 0},
-    {"cmp_swap", "region offset length stag address compare swap", ATOMIC,
-     IBV_WR_ATOMIC_CMP_AND_SWP, 0},
-    {"write_imm", "region offset length stag address immediate", NEVER, IBV_WR_RDMA_WRITE, 0},
-    {"imm", "immediate", NEVER, IBV_WR_SEND, 0},
-    {"imm_se", "immediate", NEVER, IBV_WR_SEND, 0},
-};
+} operations[] = {PROTOCOL_OPERATIONS(OPERATION)};
+#undef OPERATION
 
 static const struct operation* operation_of(struct command* command) {
   const char* name = value_of(command, "op");
@@ -64,10 +62,10 @@ static bool fill_request(struct command* command, const struct operation* operat
   }
   request->opcode = operation->opcode;
   request->send_flags = operation->flags;
-  if (operation->feature == SEND_INV) {
+  if (operation->feature == FEATURE_send_inv) {
     request->invalidate_rkey = (uint32_t)invalidate;
     request->wr.rdma.rkey = (uint32_t)invalidate; /* where libsiw looks for it */
-  } else if (operation->feature == ATOMIC) {
+  } else if (operation->feature == FEATURE_atomic) {
     request->wr.atomic.remote_addr = address;
     request->wr.atomic.rkey = (uint32_t)stag;
     request->wr.atomic.compare_add = operation->opcode == IBV_WR_ATOMIC_CMP_AND_SWP ? compare : add;
@@ -106,20 +104,25 @@ bool do_receive(struct command* command, struct session* session, struct answer*
          read_sge(command, session, &sge) && post_receive(command, endpoint, id, &sge);
 }
 
-static const char* name_of_status(enum ibv_wc_status status) {
+#define STATUS_NUMBER(word) STATUS_##word,
+enum status { PROTOCOL_STATUSES(STATUS_NUMBER) };
+static const char* const status_names[] = {PROTOCOL_STATUSES(PROTOCOL_NAME)};
+#undef STATUS_NUMBER
+
+static enum status status_of(enum ibv_wc_status status) {
   switch (status) {
-    case IBV_WC_SUCCESS: return "success";
-    case IBV_WC_LOC_LEN_ERR: return "local_length";
+    case IBV_WC_SUCCESS: return STATUS_success;
+    case IBV_WC_LOC_LEN_ERR: return STATUS_local_length;
     case IBV_WC_LOC_PROT_ERR:
-    case IBV_WC_LOC_ACCESS_ERR: return "local_protection";
-    case IBV_WC_WR_FLUSH_ERR: return "flushed";
-    case IBV_WC_MW_BIND_ERR: return "bind";
-    case IBV_WC_REM_INV_REQ_ERR: return "remote_invalid_request";
-    case IBV_WC_REM_ACCESS_ERR: return "remote_access";
-    case IBV_WC_REM_OP_ERR: return "remote_operation";
+    case IBV_WC_LOC_ACCESS_ERR: return STATUS_local_protection;
+    case IBV_WC_WR_FLUSH_ERR: return STATUS_flushed;
+    case IBV_WC_MW_BIND_ERR: return STATUS_bind;
+    case IBV_WC_REM_INV_REQ_ERR: return STATUS_remote_invalid_request;
+    case IBV_WC_REM_ACCESS_ERR: return STATUS_remote_access;
+    case IBV_WC_REM_OP_ERR: return STATUS_remote_operation;
     case IBV_WC_REM_ABORT_ERR:
-    case IBV_WC_FATAL_ERR: return "aborted";
-    default: return "other";
+    case IBV_WC_FATAL_ERR: return STATUS_aborted;
+    default: return STATUS_other;
   }
 }
 
@@ -127,7 +130,7 @@ bool do_completion(struct command* command, struct session* session, struct answ
   uint64_t ms;
   struct report report;
   struct endpoint* endpoint = endpoint_of(command, session);
-  if (endpoint == NULL || !read_number(command, "ms", LONGEST_WAIT, &ms)) return false;
+  if (endpoint == NULL || !read_wait(command, &ms)) return false;
   if (!await_report(endpoint, session->control, deadline_after(ms), &report)) {
     answer_text(answer, "completion", "none");
     return true;
@@ -137,7 +140,7 @@ bool do_completion(struct command* command, struct session* session, struct answ
   const bool carries = receive || strcmp(report.op, "read") == 0;
   const bool immediate = good && receive && report.wc.opcode == IBV_WC_RECV_RDMA_WITH_IMM;
   answer_number(answer, "id", report.id);
-  answer_text(answer, "status", name_of_status(report.wc.status));
+  answer_text(answer, "status", status_names[status_of(report.wc.status)]);
   answer_text(answer, "op", immediate ? "receive_imm" : report.op);
   answer_number(answer, "length", good && carries ? report.wc.byte_len : 0);
   if (good && receive && (report.wc.wc_flags & IBV_WC_WITH_INV) != 0) {

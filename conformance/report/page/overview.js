@@ -1,4 +1,4 @@
-// The top of the page: who was tested, how it went.
+// The top of the page: which target was tested, and how it went.
 
 // A bar of counts; `order` names what comes first. Each part leads to the list of what it counts.
 function bar(counts, order, addressFor) {
