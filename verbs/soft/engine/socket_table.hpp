@@ -88,9 +88,9 @@ class SocketTable {
   tcp_offload::EventCount& wake_;
   Mutex mutex_;
   std::unordered_map<Token, Entry> entries_ IWARP_GUARDED_BY(mutex_);
-  std::vector<Token> left_ IWARP_GUARDED_BY(mutex_);     // to pollers
+  std::vector<Token> left_ IWARP_GUARDED_BY(mutex_);             // to pollers
   std::vector<Token> left_to_helpers_ IWARP_GUARDED_BY(mutex_);  // of those
-  std::vector<Token> looking_ IWARP_GUARDED_BY(mutex_);  // for what no socket tells of
+  std::vector<Token> looking_ IWARP_GUARDED_BY(mutex_);          // for what no socket tells of
   Clock::time_point next_tick_ IWARP_GUARDED_BY(mutex_){};
   std::atomic<std::size_t> helper_count_{0};  // as long as left_to_helpers_
   std::atomic<std::uint32_t> helps_{0};

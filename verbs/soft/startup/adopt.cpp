@@ -5,7 +5,7 @@
 #include "soft/startup/adopted_responder.hpp"
 #include "soft/startup/connect_session.hpp"
 #include "soft/startup/options.hpp"
-#include "soft/startup/session_startup.hpp"
+#include "soft/startup/session.hpp"
 
 namespace iwarp::verbs::soft {
 namespace {
@@ -36,9 +36,9 @@ Outcome<std::unique_ptr<Startup>> start_initiator(tcp_offload::Device& device,
   auto initiator = make_initiator(terms);
   if (!initiator) return failure(initiator.error());
   const Endpoint to = streaming.connection->remote();
-  return begin_session(device,
-                       std::make_shared<ConnectSession>(device, to, terms, std::move(*initiator),
-                                                        std::move(handler), std::move(streaming)));
+  return begin_session<StartupResult>(
+      device, std::make_shared<ConnectSession>(device, to, terms, std::move(*initiator),
+                                               std::move(handler), std::move(streaming)));
 }
 
 Outcome<std::unique_ptr<Startup>> adopt_as_responder(
@@ -55,7 +55,7 @@ std::unique_ptr<Startup> start_responder(const std::shared_ptr<tcp_offload::Devi
                                          StreamingConnection streaming,
                                          const provider::AwaitOptions& options,
                                          provider::AwaitHandler handler, AsResponder as_responder) {
-  return begin_session(
+  return begin_session<Outcome<std::unique_ptr<provider::IncomingConnection>>>(
       *device, std::make_shared<AdoptedResponder>(device, std::move(streaming), options,
                                                   std::move(handler), std::move(as_responder)));
 }

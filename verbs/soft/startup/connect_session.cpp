@@ -39,11 +39,11 @@ Overloaded(F...) -> Overloaded<F...>;
 ConnectSession::ConnectSession(tcp_offload::Device& device, const Endpoint& to,
                                ConnectOptions options, mpa::Initiator initiator,
                                StartupHandler handler, StreamingConnection adopted)
-    : device_(device),
+    : Session(std::move(handler)),
+      device_(device),
       to_(to),
       options_(std::move(options)),
       already_read_(std::move(adopted.already_read)),
-      handler_(std::move(handler)),
       refused_pause_(kFirstRefusedPause),
       connection_(std::move(adopted.connection)) {
   exchange_.emplace(std::move(initiator));
@@ -55,16 +55,16 @@ void ConnectSession::attempt(Step step) {
   try {
     step();
   } catch (const std::exception& thrown) {
-    if (phase_.load() == Phase::kReported) throw;  // the program's own, which has been told
+    if (reported()) throw;  // the program's own, which has been told
     finish(short_error_of(thrown, [this] { return what_failed("connecting to "); }));
   }
 }
 
-void ConnectSession::start() {
-  if (phase_.load() == Phase::kRunning) attempt([this] { begin(); });
+void ConnectSession::begin() {
+  attempt([this] { begin_attempt(); });
 }
 
-void ConnectSession::begin() {
+void ConnectSession::begin_attempt() {
   timer_.emplace(device_);
   timer_->start(bounded(options_.timeout), [this] { attempt([this] { on_timeout(); }); });
   refusals_.emplace(device_.now(), bounded(options_.retry_refused), kSlowRefusal);
@@ -72,18 +72,12 @@ void ConnectSession::begin() {
   exchange();
 }
 
-bool ConnectSession::cancel() {
-  Phase running = Phase::kRunning;
-  return phase_.compare_exchange_strong(running, Phase::kCancelled);
-}
-
-void ConnectSession::release() {
+void ConnectSession::drop() {
   attempt_.reset();
   connection_.reset();
   timer_.reset();
   pause_.reset();
   already_read_ = std::vector<std::byte>();  // the owner keeps this as long as the queue pair
-  handler_ = nullptr;
 }
 
 void ConnectSession::connect() {
@@ -196,14 +190,6 @@ void ConnectSession::send_terminate(const mpa::TerminateOrder& order, Error erro
           finish(std::move(why));
         });
       });
-}
-
-void ConnectSession::finish(StartupResult result) {
-  const auto self = shared_from_this();
-  const StartupHandler handler = std::move(handler_);
-  release();  // before the phase changes: from then on this may be destroyed on any thread
-  Phase running = Phase::kRunning;
-  if (phase_.compare_exchange_strong(running, Phase::kReported)) handler(std::move(result));
 }
 
 std::string ConnectSession::what_failed(const char* doing) const {

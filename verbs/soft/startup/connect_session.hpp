@@ -1,6 +1,5 @@
 #pragma once
 
-#include <atomic>
 #include <chrono>
 #include <cstddef>
 #include <memory>
@@ -13,15 +12,15 @@
 #include "iwarp/verbs/connection.hpp"
 #include "soft/startup/patient_timer.hpp"
 #include "soft/startup/request_exchange.hpp"
+#include "soft/startup/session.hpp"
 #include "soft/startup/startup.hpp"
 #include "soft/startup/streaming_connection.hpp"
 
 namespace iwarp::verbs::soft {
 
 /// The initiator's side of one start-up, from the TCP connection, made here or adopted, to its
-/// hand-over. Belongs to the executor, apart from cancel(). Its owner keeps it until the handler
-/// was called, or release() was: the operations under way refer to it and do not own it.
-class ConnectSession : public std::enable_shared_from_this<ConnectSession> {
+/// hand-over.
+class ConnectSession final : public Session<StartupResult> {
  public:
   /// `initiator` was made from `options`. Without a connection in `adopted` one is made; with one
   /// `to` is its peer, and `options` forbid to fall back.
@@ -29,21 +28,13 @@ class ConnectSession : public std::enable_shared_from_this<ConnectSession> {
                  mpa::Initiator initiator, StartupHandler handler,
                  StreamingConnection adopted = {});
 
-  /// Begins, unless it was cancelled before.
-  void start();
-  /// Makes sure that the handler will not be called; any thread. True if it has done so: then
-  /// release() is to follow. False if the handler is called, or cancel() was.
-  bool cancel();
-  /// Closes the connection and frees everything.
-  void release();
-
  private:
-  enum class Phase { kRunning, kCancelled, kReported };
-
+  void begin() override;
+  void drop() override;
   /// A step that throws, for lack of memory, is the end of the attempt.
   template <typename Step>
   void attempt(Step step);
-  void begin();
+  void begin_attempt();
   void connect();
   [[nodiscard]] bool may_try_again();
   void on_connected(std::error_code error, std::unique_ptr<tcp_offload::Connection> connection);
@@ -55,7 +46,6 @@ class ConnectSession : public std::enable_shared_from_this<ConnectSession> {
   void fail(const mpa::Failed& failed);
   void fall_back();
   void send_terminate(const mpa::TerminateOrder& order, Error error);
-  void finish(StartupResult result);
   [[nodiscard]] std::string what_failed(const char* doing) const;
 
   tcp_offload::Device& device_;
@@ -63,8 +53,6 @@ class ConnectSession : public std::enable_shared_from_this<ConnectSession> {
   const ConnectOptions options_;
   std::vector<std::byte> already_read_;
   std::optional<RequestExchange> exchange_;
-  StartupHandler handler_;
-  std::atomic<Phase> phase_{Phase::kRunning};
 
   std::vector<std::byte> terminate_;
   bool fell_back_ = false;

@@ -10,7 +10,7 @@
 #include "soft/startup/error.hpp"
 #include "soft/startup/listener.hpp"
 #include "soft/startup/options.hpp"
-#include "soft/startup/session_startup.hpp"
+#include "soft/startup/session.hpp"
 
 namespace iwarp::verbs::soft {
 namespace {
@@ -59,8 +59,9 @@ Outcome<std::unique_ptr<Startup>> start_connect(tcp_offload::Device& device, con
                                                 StartupHandler handler) {
   auto initiator = make_initiator(options);
   if (!initiator) return failure(initiator.error());
-  return begin_session(device, std::make_shared<ConnectSession>(
-                                   device, to, options, std::move(*initiator), std::move(handler)));
+  return begin_session<StartupResult>(
+      device, std::make_shared<ConnectSession>(device, to, options, std::move(*initiator),
+                                               std::move(handler)));
 }
 
 Outcome<std::shared_ptr<provider::Listener>> start_listen(
