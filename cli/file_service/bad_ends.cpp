@@ -8,14 +8,14 @@
 namespace iwarp::cli::file_service {
 
 template <typename Change>
-void BadEnds::note(const boost::asio::ip::address& peer, const Change& change) {
+void BadEnds::note(const verbs::Address& peer, const Change& change) {
   const auto at = networks_.push_back({.network = verbs::counted_network(peer)}).first;
   networks_.modify(at, change);
   networks_.relocate(networks_.end(), at);
   if (networks_.size() > kMostHeldBack) networks_.pop_front();
 }
 
-void BadEnds::note_bad(const boost::asio::ip::address& peer, Clock::time_point now) {
+void BadEnds::note_bad(const verbs::Address& peer, Clock::time_point now) {
   const std::scoped_lock lock(mutex_);
   raise_alarm(now);
   note(peer, [this, now](Network& one) {
@@ -27,7 +27,7 @@ void BadEnds::note_bad(const boost::asio::ip::address& peer, Clock::time_point n
   });
 }
 
-void BadEnds::note_good(const boost::asio::ip::address& peer, Clock::time_point now) {
+void BadEnds::note_good(const verbs::Address& peer, Clock::time_point now) {
   const std::scoped_lock lock(mutex_);
   note(peer, [now](Network& one) {
     one.held_until = now;
@@ -36,14 +36,14 @@ void BadEnds::note_good(const boost::asio::ip::address& peer, Clock::time_point 
   });
 }
 
-bool BadEnds::knows(const boost::asio::ip::address& peer, Clock::time_point now) {
+bool BadEnds::knows(const verbs::Address& peer, Clock::time_point now) {
   const std::scoped_lock lock(mutex_);
   const auto& by_network = networks_.get<ByNetwork>();
   const auto at = by_network.find(verbs::counted_network(peer));
   return at != by_network.end() && at->trusted_until > now;
 }
 
-bool BadEnds::holds_back(const boost::asio::ip::address& peer, Clock::time_point now) {
+bool BadEnds::holds_back(const verbs::Address& peer, Clock::time_point now) {
   const std::scoped_lock lock(mutex_);
   const auto one = held(peer, now);
   auto& by_network = networks_.get<ByNetwork>();
@@ -53,7 +53,7 @@ bool BadEnds::holds_back(const boost::asio::ip::address& peer, Clock::time_point
   return true;
 }
 
-bool BadEnds::shuts_out(const boost::asio::ip::address& peer, Clock::time_point now) {
+bool BadEnds::shuts_out(const verbs::Address& peer, Clock::time_point now) {
   const std::scoped_lock lock(mutex_);
   const auto one = held(peer, now);
   if (one == networks_.get<ByNetwork>().end() || !one->told) return false;
@@ -62,7 +62,7 @@ bool BadEnds::shuts_out(const boost::asio::ip::address& peer, Clock::time_point 
 }
 
 // One that took part in an attack waits to the end, be the attack over; others only during one.
-auto BadEnds::held(const boost::asio::ip::address& peer, Clock::time_point now)
+auto BadEnds::held(const verbs::Address& peer, Clock::time_point now)
     -> Networks::index<ByNetwork>::type::iterator {
   auto& by_network = networks_.get<ByNetwork>();
   const auto at = by_network.find(verbs::counted_network(peer));

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <boost/asio/ip/address.hpp>
 #include <boost/multi_index/member.hpp>
 #include <boost/multi_index/ordered_index.hpp>
 #include <boost/multi_index/sequenced_index.hpp>
@@ -8,6 +7,7 @@
 #include <boost/multi_index_container.hpp>
 #include <chrono>
 #include <cstddef>
+#include <iwarp/verbs/endpoint.hpp>
 #include <memory_resource>
 #include <mutex>
 
@@ -23,20 +23,20 @@ class BadEnds {
   using Clock = std::chrono::steady_clock;
 
   /// A client has gone that got nothing.
-  void note_bad(const boost::asio::ip::address& peer, Clock::time_point now);
+  void note_bad(const verbs::Address& peer, Clock::time_point now);
   /// One that got something.
-  void note_good(const boost::asio::ip::address& peer, Clock::time_point now);
+  void note_good(const verbs::Address& peer, Clock::time_point now);
   /// Whether a client of the network was served lately.
-  bool knows(const boost::asio::ip::address& peer, Clock::time_point now);
+  bool knows(const verbs::Address& peer, Clock::time_point now);
   /// Whether a newcomer has to wait, which it is told now. It counts as one more bad end: the
   /// attack goes on.
-  bool holds_back(const boost::asio::ip::address& peer, Clock::time_point now);
+  bool holds_back(const verbs::Address& peer, Clock::time_point now);
   /// Whether one has to wait whose network has been told already.
-  bool shuts_out(const boost::asio::ip::address& peer, Clock::time_point now);
+  bool shuts_out(const verbs::Address& peer, Clock::time_point now);
 
  private:
   struct Network {
-    boost::asio::ip::address network;
+    verbs::Address network;
     Clock::time_point held_until{}, trusted_until{};
     Clock::duration wait{};  ///< The latest one.
     bool attacks = false;    ///< Its latest end was one of an attack.
@@ -50,16 +50,16 @@ class BadEnds {
           boost::multi_index::sequenced<boost::multi_index::tag<ByAge>>,
           boost::multi_index::ordered_unique<
               boost::multi_index::tag<ByNetwork>,
-              boost::multi_index::member<Network, boost::asio::ip::address, &Network::network>>>,
+              boost::multi_index::member<Network, verbs::Address, &Network::network>>>,
       std::pmr::polymorphic_allocator<Network>>;
 
   /// Changes what is known of the peer's network. The one noted longest ago is forgotten if there
   /// are too many.
   template <typename Change>
-  void note(const boost::asio::ip::address& peer, const Change& change);
+  void note(const verbs::Address& peer, const Change& change);
   /// The peer's network, if it has to wait.
-  [[nodiscard]] Networks::index<ByNetwork>::type::iterator held(
-      const boost::asio::ip::address& peer, Clock::time_point now);
+  [[nodiscard]] Networks::index<ByNetwork>::type::iterator held(const verbs::Address& peer,
+                                                                Clock::time_point now);
   [[nodiscard]] bool under_attack() const;
   void raise_alarm(Clock::time_point now);
   void calm_down(Clock::time_point now);

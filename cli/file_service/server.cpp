@@ -112,7 +112,7 @@ void Server::consider(verbs::ConnectionRequest request) {
   }
 }
 
-std::optional<Slots::Number> Server::admit(const boost::asio::ip::address& peer) {
+std::optional<Slots::Number> Server::admit(const verbs::Address& peer) {
   if (clients_.size() >= options_.max_clients + kMostLeaving) return std::nullopt;
   const Slots::Admission admission = slots_.admit(peer, Slots::Clock::now());
   give_up(admission.makes_room);

@@ -72,7 +72,7 @@ class Server {
   [[nodiscard]] verbs::Listener listen(const verbs::Endpoint& at);
   void consider(verbs::ConnectionRequest request);
   /// A slot for the client, or none.
-  [[nodiscard]] std::optional<Slots::Number> admit(const boost::asio::ip::address& peer);
+  [[nodiscard]] std::optional<Slots::Number> admit(const verbs::Address& peer);
   void start(verbs::ConnectionRequest request, Slots::Number number);
   [[nodiscard]] Standing standing_of(const verbs::Endpoint& peer);
   /// Its slot is another's from now on, but its thread is there for a while yet. False if there is

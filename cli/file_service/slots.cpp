@@ -4,7 +4,7 @@
 
 namespace iwarp::cli::file_service {
 
-Slots::Admission Slots::admit(const boost::asio::ip::address& peer, Clock::time_point now) {
+Slots::Admission Slots::admit(const verbs::Address& peer, Clock::time_point now) {
   const std::scoped_lock lock(mutex_);
   Admission admission;
   if (slots_.size() >= most_) {
@@ -17,7 +17,7 @@ Slots::Admission Slots::admit(const boost::asio::ip::address& peer, Clock::time_
   return admission;
 }
 
-void Slots::add(Number client, const boost::asio::ip::address& peer, Clock::time_point now) {
+void Slots::add(Number client, const verbs::Address& peer, Clock::time_point now) {
   try {
     slots_.emplace(client, Slot{peer, now, SlotUse::kNothingAsked});
     all_.add(client, peer);
@@ -50,7 +50,7 @@ std::optional<Slots::Number> Slots::gives_buffers_back(bool of_strangers) {
   return chosen;
 }
 
-std::optional<Slots::Number> Slots::spare(const boost::asio::ip::address& newcomer,
+std::optional<Slots::Number> Slots::spare(const verbs::Address& newcomer,
                                           Clock::time_point now) const {
   for (std::size_t use = 0; use < static_cast<std::size_t>(SlotUse::kInUse); ++use) {
     const auto chosen = spare_of(static_cast<SlotUse>(use), newcomer);
@@ -61,8 +61,7 @@ std::optional<Slots::Number> Slots::spare(const boost::asio::ip::address& newcom
   return spare_of(SlotUse::kNothingAsked, newcomer);
 }
 
-std::optional<Slots::Number> Slots::spare_of(SlotUse use,
-                                             const boost::asio::ip::address& newcomer) const {
+std::optional<Slots::Number> Slots::spare_of(SlotUse use, const verbs::Address& newcomer) const {
   const verbs::FairShare<Number>& spare = by_use_[static_cast<std::size_t>(use)];
   const auto chosen = spare.makes_room();
   const bool in_turn = !all_.is_large(newcomer) ||

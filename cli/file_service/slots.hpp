@@ -1,7 +1,6 @@
 #pragma once
 
 #include <array>
-#include <boost/asio/ip/address.hpp>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -41,7 +40,7 @@ class Slots {
     std::optional<Number> makes_room;  ///< This one has lost its slot.
   };
   /// Whether there is a slot for a client from `peer`, which has asked nothing yet.
-  Admission admit(const boost::asio::ip::address& peer, Clock::time_point now);
+  Admission admit(const verbs::Address& peer, Clock::time_point now);
   /// Nothing, if the client has no slot any more.
   void note(Number client, SlotUse use);
   void leave(Number client);
@@ -52,17 +51,16 @@ class Slots {
 
  private:
   struct Slot {
-    boost::asio::ip::address peer;
+    verbs::Address peer;
     Clock::time_point since;
     SlotUse use;
   };
-  [[nodiscard]] std::optional<Number> spare(const boost::asio::ip::address& newcomer,
+  [[nodiscard]] std::optional<Number> spare(const verbs::Address& newcomer,
                                             Clock::time_point now) const;
   /// One with this use that makes room for the newcomer.
-  [[nodiscard]] std::optional<Number> spare_of(SlotUse use,
-                                               const boost::asio::ip::address& newcomer) const;
+  [[nodiscard]] std::optional<Number> spare_of(SlotUse use, const verbs::Address& newcomer) const;
   verbs::FairShare<Number>& with(SlotUse use) { return by_use_[static_cast<std::size_t>(use)]; }
-  void add(Number client, const boost::asio::ip::address& peer, Clock::time_point now);
+  void add(Number client, const verbs::Address& peer, Clock::time_point now);
   void remove(Number client);
 
   const std::size_t most_;

@@ -98,8 +98,8 @@ void RawStream::idle(short events) {
 }
 
 RawStream connect_raw(const verbs::Endpoint& to, std::uint64_t token, Waiting waiting) {
-  Descriptor socket = make_socket(to.protocol().family());
-  if (::connect(socket.value(), to.data(), static_cast<socklen_t>(to.size())) != 0) {
+  Descriptor socket = make_socket(to.family());
+  if (::connect(socket.value(), to.data(), to.size()) != 0) {
     if (errno != EINPROGRESS) fail("connect", errno);
     for (Patience patience; !ready(socket, POLLOUT);) patience.check();
     int error = 0;
@@ -114,11 +114,10 @@ RawStream connect_raw(const verbs::Endpoint& to, std::uint64_t token, Waiting wa
   return stream;
 }
 
-RawListener::RawListener(const boost::asio::ip::address& at)
+RawListener::RawListener(const verbs::Address& at)
     : socket_(make_socket(at.is_v6() ? AF_INET6 : AF_INET)) {
   verbs::Endpoint endpoint(at, 0);
-  checked(::bind(socket_.value(), endpoint.data(), static_cast<socklen_t>(endpoint.size())),
-          "bind");
+  checked(::bind(socket_.value(), endpoint.data(), endpoint.size()), "bind");
   checked(::listen(socket_.value(), 4), "listen");
   auto length = static_cast<socklen_t>(endpoint.capacity());
   checked(::getsockname(socket_.value(), endpoint.data(), &length), "getsockname");

@@ -57,7 +57,7 @@ RawStream connect_raw(const verbs::Endpoint& to, std::uint64_t token, Waiting wa
 /// Waits at an ephemeral port for the one connection that says the right token.
 class RawListener {
  public:
-  explicit RawListener(const boost::asio::ip::address& at);
+  explicit RawListener(const verbs::Address& at);
   [[nodiscard]] std::uint16_t port() const { return port_; }
   /// Connections that say something else, or nothing for a second, are closed.
   RawStream accept(std::uint64_t token, Waiting waiting);

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <boost/asio/ip/address.hpp>
+
 #include "file_service/limits.hpp"
 
 namespace iwarp::cli::file_service {

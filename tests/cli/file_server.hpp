@@ -108,7 +108,7 @@ class FileServerTest : public testing::Test {
   InterruptGuard guard_;
   verbs::Device device_ = require(verbs::Device::open(), "open");
   Server server_{require(verbs::Device::open(), "open"), Store::open(scratch_.path().string()),
-                 verbs::Endpoint(boost::asio::ip::address_v4::loopback(), 0), options_};
+                 verbs::Endpoint(verbs::Address::loopback(), 0), options_};
   std::jthread thread_;
   std::vector<std::byte> memory_ = std::vector<std::byte>(2U << 20);
 };

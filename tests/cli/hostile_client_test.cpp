@@ -298,9 +298,9 @@ TEST_F(ServerWithOneBuffer, ForgetsTheStrangerThatLeavesTheLine) {
 TEST_F(ServerWithOneBuffer, EndsWhileStrangersStandInLine) {
   ServerOptions options = options_;
   options.timeouts.stall = std::chrono::seconds(5);  // for the clients that do not leave
-  auto server = std::make_unique<Server>(
-      require(verbs::Device::open(), "open"), Store::open(scratch_.path().string()),
-      verbs::Endpoint(boost::asio::ip::address_v4::loopback(), 0), options);
+  auto server = std::make_unique<Server>(require(verbs::Device::open(), "open"),
+                                         Store::open(scratch_.path().string()),
+                                         verbs::Endpoint(verbs::Address::loopback(), 0), options);
   std::jthread runs([&] { server->run(); });
   RawClient first(server->endpoint()), asks(server->endpoint()), silent(server->endpoint());
   for (RawClient* client : {&first, &asks, &silent}) {

@@ -112,7 +112,7 @@ TEST_F(AdoptSocket, ClosesARejectedConnectionUnlessAskedToKeepIt) {
 }
 
 TEST_F(AdoptSocket, KeepsTheConnectionOfAListenersRequestToo) {
-  auto listener = must(server_.device.listen({boost::asio::ip::address_v4::loopback(), 0}));
+  auto listener = must(server_.device.listen({Address::loopback(), 0}));
   StreamingSocket kept;
   std::thread rejecter([&] {
     auto request = listener.next(kPatience);

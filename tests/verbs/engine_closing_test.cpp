@@ -11,7 +11,6 @@ namespace {
 
 using namespace std::chrono_literals;
 using tcp_offload::Delivery;
-using tcp_offload::Endpoint;
 using tcp_offload::IoStatus;
 
 /// A stream whose peer takes everything at once and has closed its own half.
@@ -34,8 +33,8 @@ class WillingStream : public tcp_offload::Stream {
   void shutdown_send() override {}
   void abort() override {}
   void watch_peer(const tcp_offload::PeerWatch& /*watch*/) override {}
-  [[nodiscard]] Endpoint local() const override { return {}; }
-  [[nodiscard]] Endpoint remote() const override { return {}; }
+  [[nodiscard]] tcp_offload::Endpoint local() const override { return {}; }
+  [[nodiscard]] tcp_offload::Endpoint remote() const override { return {}; }
 
  private:
   std::atomic<std::size_t>& sent_;

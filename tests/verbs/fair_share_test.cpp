@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <boost/asio/ip/address.hpp>
+
 namespace iwarp::verbs {
 namespace {
 

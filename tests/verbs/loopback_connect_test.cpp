@@ -1,6 +1,7 @@
 #include <gmock/gmock.h>
 
 #include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/tcp.hpp>
 #include <cstring>
 
 #include "support/octets.hpp"
@@ -14,9 +15,7 @@ using testing::HasSubstr;
 
 using iwarp::test::octets;
 
-Endpoint loopback(std::uint16_t port = 0) {
-  return {boost::asio::ip::address_v4::loopback(), port};
-}
+Endpoint loopback(std::uint16_t port = 0) { return {Address::loopback(), port}; }
 
 class Connect : public testing::Test {
  protected:
@@ -318,8 +317,7 @@ TEST(Overruns, OfOneQueueLeaveOtherQueuePairsAlone) {
   CompletionQueue small = must(pair.server.device.create_cq(1));
   QueuePair victim = must(pair.server.pd.create_qp(small));
   QueuePair peer = pair.client.make_qp();
-  auto listener =
-      must(pair.server.device.listen(Endpoint(boost::asio::ip::address_v4::loopback(), 0)));
+  auto listener = must(pair.server.device.listen(Endpoint(Address::loopback(), 0)));
   std::thread acceptor([&] {
     auto request = listener.next(kPatience);
     if (request) static_cast<void>(request->accept(victim));

@@ -21,7 +21,7 @@ class LoopbackEnd : public testing::Test {
     ConnectOptions plain;
     plain.mpa_revision = 1;
     plain.peer_to_peer = false;
-    must(qp->connect(Endpoint(boost::asio::ip::address_v4::loopback(), peer.port()), plain));
+    must(qp->connect(Endpoint(Address::loopback(), peer.port()), plain));
     peer_side.join();
   }
   // Sends until TCP takes no more; the octets of those that have completed.

@@ -180,7 +180,7 @@ TEST(Handles, SharedReceivesServeManyQueuePairs) {
   Side server;
   SharedReceiveQueue srq = must(server.pd.create_srq({.max_wr = 64}));
   for (std::uint64_t i = 0; i < 64; ++i) ASSERT_TRUE(srq.post_receive(RecvWr{.wr_id = i}));
-  auto listener = must(server.device.listen(Endpoint(boost::asio::ip::address_v4::loopback(), 0)));
+  auto listener = must(server.device.listen(Endpoint(Address::loopback(), 0)));
   std::vector<QueuePair> server_qps;
   std::thread acceptor([&] {
     for (int i = 0; i < 4; ++i) {

@@ -162,13 +162,13 @@ TEST(Destruction, OfTheDeviceFirstEndsNothing) {
   side.reset();
   EXPECT_EQ(qp.state(), QpState::kIdle);
   EXPECT_TRUE(qp.post_receive(RecvWr{1, {}}));
-  EXPECT_FALSE(qp.connect(Endpoint(boost::asio::ip::address_v4::loopback(), 1)));
+  EXPECT_FALSE(qp.connect(Endpoint(Address::loopback(), 1)));
 }
 
 TEST(Destruction, OfAQueuePairThatConnects) {
   Side client;
   Side server;
-  auto listener = must(server.device.listen(Endpoint(boost::asio::ip::address_v4::loopback(), 0)));
+  auto listener = must(server.device.listen(Endpoint(Address::loopback(), 0)));
   for (int i = 0; i < 20 * kEffort; ++i) {
     QueuePair qp = client.make_qp();
     ASSERT_TRUE(qp.start_connect(listener.endpoint()));
@@ -189,8 +189,7 @@ INSTANTIATE_TEST_SUITE_P(Events, HandlerDestroys,
 TEST_P(HandlerDestroys, ItsOwnQueuePair) {
   Side client;
   Side server;
-  auto listener = std::optional(
-      must(server.device.listen(Endpoint(boost::asio::ip::address_v4::loopback(), 0))));
+  auto listener = std::optional(must(server.device.listen(Endpoint(Address::loopback(), 0))));
   const Endpoint at = listener->endpoint();
   if (GetParam() == ConnectionEvent::Kind::kFailed) listener.reset();
 
@@ -225,7 +224,7 @@ TEST_P(HandlerDestroys, ItsOwnQueuePair) {
 TEST(Handlers, MayPostAndDisconnect) {
   Side client;
   Side server;
-  auto listener = must(server.device.listen(Endpoint(boost::asio::ip::address_v4::loopback(), 0)));
+  auto listener = must(server.device.listen(Endpoint(Address::loopback(), 0)));
   const auto mine = std::make_shared<std::optional<QueuePair>>();
   // Shared: the last event may still be told when the test is over.
   const auto started = std::make_shared<std::atomic<bool>>(false);

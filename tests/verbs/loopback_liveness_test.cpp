@@ -21,7 +21,7 @@ TEST(LoopbackLiveness, APeerThatTakesInNothingLosesItsConnection) {
   options.liveness.unacknowledged = 300ms;
   QueuePair qp = side.make_qp(options);
   std::thread peer_side([&] { peer.accept(); });
-  must(qp.connect(Endpoint(boost::asio::ip::address_v4::loopback(), peer.port()), plain()));
+  must(qp.connect(Endpoint(Address::loopback(), peer.port()), plain()));
   peer_side.join();
   Buffer buffer(side.pd, std::size_t{32} << 20U, Access::kNone);  // more than TCP takes
   const Sge what = buffer.sge();

@@ -97,7 +97,7 @@ TEST(Many, SleeperOnTheirQueueIsWokenByEachOfThem) {
 TEST(Many, QueuePairsComeAndGoWhileTheirQueueIsPolled) {
   Side client(8192);
   Side server(8192);
-  auto listener = must(server.device.listen(Endpoint(boost::asio::ip::address_v4::loopback(), 0)));
+  auto listener = must(server.device.listen(Endpoint(Address::loopback(), 0)));
   std::atomic<bool> stop{false};
   std::thread poller([&] {
     Completion some[8];
@@ -139,7 +139,7 @@ TEST(Many, QueuePairsComeAndGoWhileTheirQueueIsPolled) {
 
 TEST(Many, ListenerTakesClientsThatComeAllAtOnce) {
   Side server;
-  auto listener = must(server.device.listen(Endpoint(boost::asio::ip::address_v4::loopback(), 0)));
+  auto listener = must(server.device.listen(Endpoint(Address::loopback(), 0)));
   constexpr std::size_t kClients = 24;
   std::atomic<std::size_t> served{0};
   std::vector<std::thread> clients;

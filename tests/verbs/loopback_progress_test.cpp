@@ -56,8 +56,7 @@ TEST_F(Progress, OneSidedTrafficArrivesWhoeverPollsSomethingElse) {
   QueuePair other_server = must(pair.server.pd.create_qp(other_cq));
   Side far;
   QueuePair other_client = far.make_qp();
-  auto listener =
-      must(pair.server.device.listen(Endpoint(boost::asio::ip::address_v4::loopback(), 0)));
+  auto listener = must(pair.server.device.listen(Endpoint(Address::loopback(), 0)));
   std::thread acceptor([&] {
     if (auto request = listener.next(10s)) must(request->accept(other_server));
   });
@@ -206,8 +205,7 @@ TEST_F(Progress, ArmedSendQueueWakesASleeperForItsOwnRequest) {
 class TwoQueues : public testing::Test {
  protected:
   TwoQueues() {
-    auto listener =
-        must(server.device.listen(Endpoint(boost::asio::ip::address_v4::loopback(), 0)));
+    auto listener = must(server.device.listen(Endpoint(Address::loopback(), 0)));
     std::thread acceptor([&] {
       auto request = listener.next(kPatience);
       if (request) static_cast<void>(request->accept(server_qp));

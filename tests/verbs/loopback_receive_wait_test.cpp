@@ -71,7 +71,7 @@ TEST(LoopbackReceiveWait, SharedReceiveEndsIt) {
   QueuePair server_qp = server.make_qp(options);
   Side client;
   QueuePair client_qp = client.make_qp(waiting());
-  auto listener = must(server.device.listen(Endpoint(boost::asio::ip::address_v4::loopback(), 0)));
+  auto listener = must(server.device.listen(Endpoint(Address::loopback(), 0)));
   std::thread acceptor([&] {
     if (auto request = listener.next(10s)) must(request->accept(server_qp));
   });

@@ -18,7 +18,7 @@ namespace {
 using namespace std::chrono_literals;
 using testing::HasSubstr;
 
-const Endpoint kSomewhere(boost::asio::ip::make_address("192.0.2.1"), 7471);
+const Endpoint kSomewhere = Endpoint::parse("192.0.2.1:7471").value();
 
 using iwarp::test::octets;
 

@@ -208,7 +208,9 @@ class FailingAcceptor final : public tcp_offload::Acceptor {
       h(std::make_error_code(std::errc::operation_not_permitted), nullptr);
     });
   }
-  [[nodiscard]] Endpoint local_endpoint() const override { return real_->local_endpoint(); }
+  [[nodiscard]] tcp_offload::Endpoint local_endpoint() const override {
+    return real_->local_endpoint();
+  }
   void close() override { real_->close(); }
 
  private:
@@ -230,12 +232,12 @@ class FailingDevice final : public tcp_offload::Device {
   [[nodiscard]] std::string_view name() const override { return "failing"; }
   [[nodiscard]] tcp_offload::Offloads offloads() const override { return {}; }
   Result<std::unique_ptr<tcp_offload::Acceptor>, std::error_code> listen(
-      const Endpoint& at, const tcp_offload::ListenTerms& terms) override {
+      const tcp_offload::Endpoint& at, const tcp_offload::ListenTerms& terms) override {
     return std::unique_ptr<tcp_offload::Acceptor>(std::make_unique<FailingAcceptor>(
         *real_, std::move(real_->listen(at, terms)).value(), failures_));
   }
   std::unique_ptr<tcp_offload::ConnectAttempt> async_connect_from(
-      const tcp_offload::LocalEnd& from, const Endpoint& to,
+      const tcp_offload::LocalEnd& from, const tcp_offload::Endpoint& to,
       tcp_offload::ConnectionHandler handler) override {
     return real_->async_connect_from(from, to, std::move(handler));
   }

@@ -265,8 +265,8 @@ class StayingConnection final : public tcp_offload::Connection {
   void close() override { real_->close(); }
   std::unique_ptr<tcp_offload::Stream> hand_over(ConstBytes) override { return nullptr; }
   int release_native() override { return -1; }
-  [[nodiscard]] Endpoint local() const override { return real_->local(); }
-  [[nodiscard]] Endpoint remote() const override { return real_->remote(); }
+  [[nodiscard]] tcp_offload::Endpoint local() const override { return real_->local(); }
+  [[nodiscard]] tcp_offload::Endpoint remote() const override { return real_->remote(); }
 
  private:
   std::unique_ptr<Connection> real_;
@@ -280,11 +280,11 @@ class StayingDevice final : public tcp_offload::Device {
   [[nodiscard]] std::string_view name() const override { return "staying"; }
   [[nodiscard]] tcp_offload::Offloads offloads() const override { return {}; }
   Result<std::unique_ptr<tcp_offload::Acceptor>, std::error_code> listen(
-      const Endpoint& at, const tcp_offload::ListenTerms& terms) override {
+      const tcp_offload::Endpoint& at, const tcp_offload::ListenTerms& terms) override {
     return real_->listen(at, terms);
   }
   std::unique_ptr<tcp_offload::ConnectAttempt> async_connect_from(
-      const tcp_offload::LocalEnd& from, const Endpoint& to,
+      const tcp_offload::LocalEnd& from, const tcp_offload::Endpoint& to,
       tcp_offload::ConnectionHandler handler) override {
     auto wrap = [then = std::move(handler)](
                     std::error_code error,

@@ -36,7 +36,7 @@ class PlainListener {
     EXPECT_EQ(::bind(socket_.get(), address, size), 0);
     EXPECT_EQ(::listen(socket_.get(), 16), 0);
     EXPECT_EQ(::getsockname(socket_.get(), address, &size), 0);
-    endpoint_ = {boost::asio::ip::address_v4::loopback(), ntohs(any.sin_port)};
+    endpoint_ = {Address::loopback(), ntohs(any.sin_port)};
   }
 
   [[nodiscard]] const Endpoint& endpoint() const { return endpoint_; }

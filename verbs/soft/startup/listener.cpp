@@ -85,7 +85,7 @@ void ListenerCore::on_accept(std::error_code error,
 
 void ListenerCore::begin(std::unique_ptr<tcp_offload::Connection> connection) {
   if (!admits(connection->remote())) return;
-  const auto peer = connection->remote().address();
+  const Address peer = connection->remote().address();
   make_room_for(peer);
   if (acceptor_ == nullptr) return;
   const auto session =
@@ -125,7 +125,7 @@ void ListenerCore::rest_after(std::error_code error) {
                    "connections are accepted as far as the system permits: " + error.message());
 }
 
-void ListenerCore::make_room_for(const boost::asio::ip::address& peer) {
+void ListenerCore::make_room_for(const Address& peer) {
   const std::size_t most = std::max<std::size_t>(options_.max_half_open, 1);
   const std::size_t of_one = std::clamp<std::size_t>(options_.max_half_open_per_address, 1, most);
   while (shares_.of_peer(peer) >= of_one && gives_up(shares_.oldest_of(peer))) {
