@@ -9,7 +9,7 @@
 #include <string_view>
 
 #include "file_service/file_io.hpp"
-#include "iwarp/tcp_offload/secret.hpp"
+#include "iwarp/process/secret.hpp"
 
 namespace iwarp::cli::file_service {
 namespace {
@@ -24,7 +24,7 @@ constexpr int kDeepestDirectory = 64;
 // From the system's generator, which needs no file: a server may open none outside its directory.
 FileResult<std::string> random_name() {
   constexpr std::string_view kLetters = "abcdefghijklmnopqrstuvwxyz0123456789";
-  const auto drawn = tcp_offload::secret();
+  const auto drawn = process::secret();
   if (!drawn) return failure(drawn.error());
   std::string name = kTemporaryPrefix;
   std::uint64_t rest = *drawn;

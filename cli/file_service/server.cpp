@@ -11,7 +11,7 @@
 namespace iwarp::cli::file_service {
 namespace {
 
-using tcp_offload::LogLevel;
+using process::LogLevel;
 
 void reject(verbs::ConnectionRequest& request, Status status, std::string_view reason) {
   log_of_strangers(Told::kRefusal, LogLevel::kInfo, [&] {

@@ -11,7 +11,7 @@
 namespace iwarp::cli::file_service {
 namespace {
 
-using tcp_offload::LogLevel;
+using process::LogLevel;
 
 std::string summary(std::uint64_t octets, std::chrono::steady_clock::time_point since) {
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - since;

@@ -4,8 +4,8 @@
 
 namespace iwarp::cli::file_service {
 
-void write_of_strangers(Told kind, tcp_offload::LogLevel level, std::string_view line) {
-  static std::array<tcp_offload::LogLimit, static_cast<std::size_t>(Told::kFailedGet) + 1> limits;
+void write_of_strangers(Told kind, process::LogLevel level, std::string_view line) {
+  static std::array<process::LogLimit, static_cast<std::size_t>(Told::kFailedGet) + 1> limits;
   limits.at(static_cast<std::size_t>(kind)).log(level, line);
 }
 

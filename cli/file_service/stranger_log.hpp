@@ -2,7 +2,7 @@
 
 #include <cstdint>
 #include <exception>
-#include <iwarp/tcp_offload/log.hpp>
+#include <iwarp/process/log.hpp>
 #include <string_view>
 
 namespace iwarp::cli::file_service {
@@ -11,13 +11,13 @@ namespace iwarp::cli::file_service {
 enum class Told : std::uint8_t { kRefusal, kRoomMade, kNoMeans, kDropped, kFailedPut, kFailedGet };
 
 /// As log_of_strangers, of a line that stands.
-void write_of_strangers(Told kind, tcp_offload::LogLevel level, std::string_view line);
+void write_of_strangers(Told kind, process::LogLevel level, std::string_view line);
 
-/// One line, which `line()` gives, unless there have been many of its kind (tcp_offload::LogLimit),
+/// One line, which `line()` gives, unless there have been many of its kind (process::LogLimit),
 /// or there is no memory for it: what is told about has happened, and is not undone by that.
 /// Thread-safe.
 template <typename Line>
-void log_of_strangers(Told kind, tcp_offload::LogLevel level, const Line& line) noexcept {
+void log_of_strangers(Told kind, process::LogLevel level, const Line& line) noexcept {
   try {
     write_of_strangers(kind, level, line());
   } catch (const std::exception&) {

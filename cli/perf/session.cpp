@@ -4,7 +4,7 @@
 #include <new>
 
 #include "address.hpp"
-#include "iwarp/tcp_offload/secret.hpp"
+#include "iwarp/process/secret.hpp"
 #include "perf/cpu_time.hpp"
 
 namespace iwarp::cli::perf {
@@ -14,7 +14,7 @@ constexpr std::uint32_t kAnswers = 64;
 constexpr std::chrono::seconds kBetweenSlices{30};
 
 std::uint64_t random_token() {
-  const auto drawn = tcp_offload::secret();
+  const auto drawn = process::secret();
   if (!drawn) throw CommandError("no random numbers: " + drawn.error().message());
   return *drawn;
 }

@@ -300,8 +300,8 @@ class SlowSink final : public spdlog::sinks::base_sink<std::mutex> {
 TEST(Fork, ChildDoesNotWaitForALoggerThatAThreadOfTheParentWasInside) {
   Stream stream;
   const auto sink = std::make_shared<SlowSink>();
-  tcp_offload::set_logger(std::make_shared<spdlog::logger>("slow", sink));
-  std::thread writer([] { tcp_offload::log(tcp_offload::LogLevel::kWarn, "a line"); });
+  process::set_logger(std::make_shared<spdlog::logger>("slow", sink));
+  std::thread writer([] { process::log(process::LogLevel::kWarn, "a line"); });
   sink->inside.wait(false);
   Pipe output;
   EXPECT_EQ(status_of_child([&] {
@@ -314,7 +314,7 @@ TEST(Fork, ChildDoesNotWaitForALoggerThatAThreadOfTheParentWasInside) {
   sink->go_on.store(true);
   sink->go_on.notify_all();
   writer.join();
-  tcp_offload::set_logger(nullptr);
+  process::set_logger(nullptr);
 }
 
 }  // namespace

@@ -7,7 +7,7 @@
 #include <csignal>
 #include <thread>
 
-#include "iwarp/tcp_offload/descriptor.hpp"
+#include "iwarp/process/descriptor.hpp"
 #include "src/patient_wait.hpp"
 #include "support/forked_child.hpp"
 #include "verbs/loopback_pair.hpp"
@@ -17,8 +17,8 @@
 namespace iwarp::verbs::test {
 namespace {
 
+using process::Descriptor;
 using soft::test::Bytes;
-using tcp_offload::Descriptor;
 
 constexpr auto kTime = 2s;
 // Longer than that, and than what a blocking call may ever have waited beyond it.

@@ -1,6 +1,6 @@
 #include <utility>
 
-#include "iwarp/tcp_offload/log.hpp"
+#include "iwarp/process/log.hpp"
 #include "soft/engine.hpp"
 #include "soft/soft_qp.hpp"
 
@@ -64,8 +64,8 @@ void Engine::serve_closing(Token token) {
 bool Engine::turn_closing(StreamCloser& closer) {
   if (closer.turn(running()) != StreamCloser::State::kOver) return false;
   if (!closer.failure().empty()) {
-    static tcp_offload::LogLimit limit;
-    limit.log(tcp_offload::LogLevel::kWarn, closer.failure());
+    static process::LogLimit limit;
+    limit.log(process::LogLevel::kWarn, closer.failure());
   }
   sockets_.remove(closer.descriptor());
   return true;

@@ -2,7 +2,7 @@
 
 #include <atomic>
 
-#include "iwarp/tcp_offload/no_cancel.hpp"
+#include "iwarp/process/no_cancel.hpp"
 
 namespace iwarp::verbs::soft {
 
@@ -40,7 +40,7 @@ class HandoffLock {
   template <typename Pause, typename Work>
   void close(Pause&& pause, Work&& work) {
     while (held_.exchange(true)) pause();
-    const tcp_offload::NoCancel whole;
+    const process::NoCancel whole;
     while (pending_.exchange(false)) work();
   }
 
@@ -58,7 +58,7 @@ class HandoffLock {
 
    private:
     std::atomic<bool>& held_;
-    const tcp_offload::NoCancel whole_;
+    const process::NoCancel whole_;
   };
 
   std::atomic<bool> held_{false};

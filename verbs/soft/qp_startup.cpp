@@ -1,4 +1,4 @@
-#include "iwarp/tcp_offload/memory_faults.hpp"
+#include "iwarp/process/memory_faults.hpp"
 #include "soft/failure.hpp"
 #include "soft/qp_link.hpp"
 #include "soft/startup/adopt.hpp"
@@ -183,7 +183,7 @@ void SoftQp::enter_rdma_mode(RdmaMode mode) {
   const ConnectionEvent established{ConnectionEvent::Kind::kEstablished, {}, mode.info};
   const LifeEvent entered =
       mode.role == Role::kResponder ? LifeEvent::kEnterAsResponder : LifeEvent::kEnterAsInitiator;
-  tcp_offload::catch_memory_faults();  // the program may have set a handler since it registered
+  process::catch_memory_faults();  // the program may have set a handler since it registered
   auto link = std::make_unique<Link>(*this, std::move(mode), init_.host->secret());
   {
     const std::lock_guard lock(state_mutex_);

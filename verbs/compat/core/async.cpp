@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "iwarp/tcp_offload/process.hpp"
+#include "iwarp/process/forks.hpp"
 
 namespace iwarp::compat {
 namespace {
@@ -21,7 +21,7 @@ struct Routes {
   std::map<std::pair<Element, std::uint32_t>, Target> targets;
   std::vector<Target> leaving;  // their objects are being destroyed
 
-  static Routes& get() { return tcp_offload::of_this_process<Routes>(); }
+  static Routes& get() { return process::of_this_process<Routes>(); }
 };
 
 struct Meaning {

@@ -10,7 +10,7 @@
 #include "core/cq.hpp"
 #include "core/errors.hpp"
 #include "core/event_fd.hpp"
-#include "iwarp/tcp_offload/no_cancel.hpp"
+#include "iwarp/process/no_cancel.hpp"
 
 namespace iwarp::compat {
 
@@ -42,7 +42,7 @@ void CqEvents::remove(const Cq& cq) {
 int CqEvents::take(Cq*& from) {
   for (;;) {
     if (const int error = await_readable(epoll_)) return error;
-    const tcp_offload::NoCancel whole;  // what is taken is given
+    const process::NoCancel whole;  // what is taken is given
     epoll_event event{};
     const int found = ::epoll_wait(epoll_, &event, 1, 0);
     if (found == 0 || (found < 0 && errno == EINTR)) continue;  // another thread was faster
@@ -78,7 +78,7 @@ ibv_comp_channel* ibv_create_comp_channel(ibv_context* context) {
 int ibv_destroy_comp_channel(ibv_comp_channel* channel) {
   if (inherited(channel->context)) return 0;
   if (!channel_of(channel).uses.close()) return EBUSY;
-  const iwarp::tcp_offload::NoCancel whole;
+  const iwarp::process::NoCancel whole;
   delete &channel_of(channel);
   return 0;
 }

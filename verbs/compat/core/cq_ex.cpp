@@ -4,7 +4,7 @@
 #include "core/errors.hpp"
 #include "core/memory.hpp"
 #include "core/process_end.hpp"
-#include "iwarp/tcp_offload/no_cancel.hpp"
+#include "iwarp/process/no_cancel.hpp"
 
 namespace iwarp::compat {
 namespace {
@@ -25,7 +25,7 @@ int start_poll(ibv_cq_ex* shown, ibv_poll_cq_attr* attributes) {
   if (attributes->comp_mask != 0) return EINVAL;
   if (refused(shown->context)) return ENODEV;
   Cq& cq = cq_of(shown);
-  const tcp_offload::NoCancel whole;  // a thread that is cancelled would leave the queue locked
+  const process::NoCancel whole;  // a thread that is cancelled would leave the queue locked
   if (!cq.single_threaded) cq.extended_poll.lock();
   if (take_next(cq)) return 0;
   end_poll(shown);

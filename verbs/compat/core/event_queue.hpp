@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "core/event_fd.hpp"
-#include "iwarp/tcp_offload/no_cancel.hpp"
+#include "iwarp/process/no_cancel.hpp"
 
 namespace iwarp::compat {
 
@@ -34,7 +34,7 @@ class EventQueue {
     const std::shared_ptr<State> state = state_;
     for (;;) {
       if (const int error = await_readable(state->ready.get())) return error;
-      const tcp_offload::NoCancel whole;  // what is taken is given
+      const process::NoCancel whole;  // what is taken is given
       const std::lock_guard lock(state->mutex);
       if (state->events.empty()) continue;  // it was withdrawn, or another thread was faster
       taken(state->events.front());

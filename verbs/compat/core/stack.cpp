@@ -10,7 +10,7 @@
 
 #include "core/async.hpp"
 #include "core/process_end.hpp"
-#include "iwarp/tcp_offload/process.hpp"
+#include "iwarp/process/forks.hpp"
 #include "iwarp/verbs/log.hpp"
 
 namespace iwarp::compat {
@@ -27,7 +27,7 @@ struct Current {
 constinit std::atomic<bool> any_made{false};
 
 Current& current() {
-  Current& now = tcp_offload::of_this_process<Current>();
+  Current& now = process::of_this_process<Current>();
   any_made.store(true);
   return now;
 }

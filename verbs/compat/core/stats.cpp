@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "iwarp/tcp_offload/process.hpp"
+#include "iwarp/process/forks.hpp"
 
 namespace iwarp::compat {
 namespace {
@@ -78,7 +78,7 @@ std::string addresses(const ConnectionStats& stats) {
 /// Every queue pair of the process that may still have to be printed.
 class Registry {
  public:
-  static Registry& instance() { return tcp_offload::of_this_process<Registry>(); }
+  static Registry& instance() { return process::of_this_process<Registry>(); }
 
   void add(const std::shared_ptr<QpStats>& stats) {
     [[maybe_unused]] static const int at_exit = std::atexit([] { instance().print_all(); });

@@ -6,19 +6,19 @@
 #include <system_error>
 #include <vector>
 
-#include "iwarp/tcp_offload/process.hpp"
-#include "iwarp/tcp_offload/quiet_thread.hpp"
+#include "iwarp/process/forks.hpp"
+#include "iwarp/process/quiet_thread.hpp"
 
 namespace iwarp::rsocket {
 
-AcceptService& AcceptService::instance() { return tcp_offload::of_this_process<AcceptService>(); }
+AcceptService& AcceptService::instance() { return process::of_this_process<AcceptService>(); }
 
 int AcceptService::start() {
   if (events_) return 0;
   events_.reset(epoll_create1(EPOLL_CLOEXEC));
   if (!events_) return errno;
   try {
-    tcp_offload::quiet_thread([this] { run(); }).detach();
+    process::quiet_thread([this] { run(); }).detach();
   } catch (const std::system_error& error) {
     events_.reset();
     return error.code().value();

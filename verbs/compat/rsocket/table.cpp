@@ -3,7 +3,7 @@
 #include <cstdlib>
 #include <thread>
 
-#include "iwarp/tcp_offload/process.hpp"
+#include "iwarp/process/forks.hpp"
 
 namespace iwarp::rsocket {
 
@@ -14,7 +14,7 @@ constexpr std::chrono::seconds kExitWait{2};
 
 }  // namespace
 
-Table& Table::instance() { return tcp_offload::of_this_process<Table>(); }
+Table& Table::instance() { return process::of_this_process<Table>(); }
 
 Table::Table() {
   // The first rsocket has made the connection manager start before this is called, so this runs

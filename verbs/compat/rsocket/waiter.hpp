@@ -9,7 +9,7 @@
 
 #include "descriptor.hpp"
 #include "iwarp/base/of_thread.hpp"
-#include "iwarp/tcp_offload/process.hpp"
+#include "iwarp/process/forks.hpp"
 
 namespace iwarp::rsocket {
 
@@ -40,7 +40,7 @@ class Waiter {
   friend class OfThread<Waiter>;
   Waiter();
   Descriptor event_;
-  tcp_offload::Origin origin_;
+  process::Origin origin_;
 };
 
 /// The waiters that want to hear of one socket. Guarded by the socket's mutex.

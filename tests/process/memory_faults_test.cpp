@@ -1,4 +1,4 @@
-#include "iwarp/tcp_offload/memory_faults.hpp"
+#include "iwarp/process/memory_faults.hpp"
 
 #include <gtest/gtest.h>
 #include <pthread.h>
@@ -13,7 +13,7 @@
 #include "iwarp/base/guarded_access.hpp"
 #include "support/vanishing_memory.hpp"
 
-namespace iwarp::tcp_offload {
+namespace iwarp::process {
 namespace {
 
 using iwarp::test::kLosses;
@@ -350,4 +350,4 @@ TEST_F(MemoryFaultsDeathTest, ForkedChildRecovers) {
 }
 
 }  // namespace
-}  // namespace iwarp::tcp_offload
+}  // namespace iwarp::process

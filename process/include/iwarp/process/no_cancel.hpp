@@ -2,7 +2,7 @@
 
 #include <pthread.h>
 
-namespace iwarp::tcp_offload {
+namespace iwarp::process {
 
 /// While it lives the thread is not cancelled (pthread_cancel(3)): what it does is done whole,
 /// although system calls in it are cancellation points.
@@ -17,4 +17,4 @@ class NoCancel {
   int before_ = PTHREAD_CANCEL_ENABLE;
 };
 
-}  // namespace iwarp::tcp_offload
+}  // namespace iwarp::process

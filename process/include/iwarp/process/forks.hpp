@@ -8,7 +8,7 @@
 /// parent's threads only the one that forked; locks that the others held stay held for ever; and
 /// what descriptors name (connections, sets that threads wait at) it shares with the parent. So
 /// nothing that was inherited is used or destroyed: only sockets are closed, all at once.
-namespace iwarp::tcp_offload {
+namespace iwarp::process {
 
 namespace detail {
 extern std::atomic<unsigned> forks;
@@ -75,7 +75,7 @@ void keep_inherited(void* object);
 /// thread or a lock of the parent, or do something to what is shared.
 template <typename T>
 void leave_to_parent(std::unique_ptr<T> object) {
-  tcp_offload::keep_inherited(object.release());
+  process::keep_inherited(object.release());
 }
 
 /// A shared object that is destroyed only in the process that made it. In a forked child it is
@@ -107,4 +107,4 @@ T& of_this_process() {
   return known->value;
 }
 
-}  // namespace iwarp::tcp_offload
+}  // namespace iwarp::process

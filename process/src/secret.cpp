@@ -1,10 +1,10 @@
-#include "iwarp/tcp_offload/secret.hpp"
+#include "iwarp/process/secret.hpp"
 
 #include <array>
 #include <bit>
 #include <cerrno>
 
-namespace iwarp::tcp_offload {
+namespace iwarp::process {
 
 Result<std::uint64_t, std::error_code> secret(RandomSource source) {
   std::array<std::byte, sizeof(std::uint64_t)> octets{};
@@ -19,4 +19,4 @@ Result<std::uint64_t, std::error_code> secret(RandomSource source) {
   return std::bit_cast<std::uint64_t>(octets);
 }
 
-}  // namespace iwarp::tcp_offload
+}  // namespace iwarp::process

@@ -3,7 +3,7 @@
 
 #include "support/log_lines.hpp"
 
-namespace iwarp::tcp_offload {
+namespace iwarp::process {
 namespace {
 
 using namespace std::chrono_literals;
@@ -34,4 +34,4 @@ TEST(LogLimit, OfOneKindLeavesOtherKindsAlone) {
 }
 
 }  // namespace
-}  // namespace iwarp::tcp_offload
+}  // namespace iwarp::process

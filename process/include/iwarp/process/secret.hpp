@@ -9,7 +9,7 @@
 
 #include "iwarp/base/result.hpp"
 
-namespace iwarp::tcp_offload {
+namespace iwarp::process {
 
 /// What getrandom(2) is to secret().
 using RandomSource = ssize_t (*)(void* to, std::size_t size, unsigned flags);
@@ -20,4 +20,4 @@ using RandomSource = ssize_t (*)(void* to, std::size_t size, unsigned flags);
 /// system's, as ENOSYS of a filter of system calls.
 Result<std::uint64_t, std::error_code> secret(RandomSource source = ::getrandom);
 
-}  // namespace iwarp::tcp_offload
+}  // namespace iwarp::process

@@ -1,6 +1,6 @@
 #pragma once
 
-namespace iwarp::tcp_offload {
+namespace iwarp::process {
 
 /// Lets a guarded access (base/guarded_access.hpp) to memory that is not there fail, rather than
 /// end the process: installs a handler of SIGSEGV and SIGBUS. Whatever else raises these signals is
@@ -18,4 +18,4 @@ void catch_memory_faults();
 /// blocks the signal that an access of it raises.
 void admit_memory_faults();
 
-}  // namespace iwarp::tcp_offload
+}  // namespace iwarp::process

@@ -1,4 +1,4 @@
-#include "iwarp/tcp_offload/secret.hpp"
+#include "iwarp/process/secret.hpp"
 
 #include <gtest/gtest.h>
 
@@ -7,7 +7,7 @@
 #include <cstring>
 #include <set>
 
-namespace iwarp::tcp_offload {
+namespace iwarp::process {
 namespace {
 
 int draws;
@@ -59,4 +59,4 @@ TEST(Secret, IsNoneIfTheSystemFails) {
 }
 
 }  // namespace
-}  // namespace iwarp::tcp_offload
+}  // namespace iwarp::process

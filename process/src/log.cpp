@@ -1,4 +1,4 @@
-#include "iwarp/tcp_offload/log.hpp"
+#include "iwarp/process/log.hpp"
 
 #include <spdlog/logger.h>
 #include <spdlog/sinks/stdout_color_sinks.h>
@@ -8,9 +8,9 @@
 #include <string>
 #include <utility>
 
-#include "iwarp/tcp_offload/process.hpp"
+#include "iwarp/process/forks.hpp"
 
-namespace iwarp::tcp_offload {
+namespace iwarp::process {
 namespace {
 
 using Logger = std::shared_ptr<spdlog::logger>;
@@ -114,9 +114,9 @@ void LogLimit::log(LogLevel level, std::string_view line, Clock::time_point now)
     ++written_;
   }
   if (left_out != 0) {
-    tcp_offload::log(level, std::to_string(left_out) + " lines like the next were left out");
+    process::log(level, std::to_string(left_out) + " lines like the next were left out");
   }
-  tcp_offload::log(level, line);
+  process::log(level, line);
 }
 
 bool logs(LogLevel level) try {
@@ -126,4 +126,4 @@ bool logs(LogLevel level) try {
   return false;
 }
 
-}  // namespace iwarp::tcp_offload
+}  // namespace iwarp::process

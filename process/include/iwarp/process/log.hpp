@@ -10,7 +10,7 @@ namespace spdlog {
 class logger;
 }
 
-namespace iwarp::tcp_offload {
+namespace iwarp::process {
 
 /// How much a line matters.
 enum class LogLevel { kDebug, kInfo, kWarn };
@@ -37,7 +37,7 @@ class LogLimit {
   explicit LogLimit(std::size_t most = 20, Clock::duration interval = std::chrono::seconds(10))
       : most_(most), interval_(interval) {}
 
-  /// As tcp_offload::log(), or not at all.
+  /// As process::log(), or not at all.
   void log(LogLevel level, std::string_view line) { log(level, line, Clock::now()); }
   /// The same, for a caller that knows the time.
   void log(LogLevel level, std::string_view line, Clock::time_point now);
@@ -51,4 +51,4 @@ class LogLimit {
   std::size_t left_out_ = 0;
 };
 
-}  // namespace iwarp::tcp_offload
+}  // namespace iwarp::process

@@ -1,4 +1,4 @@
-#include "iwarp/tcp_offload/memory_faults.hpp"
+#include "iwarp/process/memory_faults.hpp"
 
 #include <dlfcn.h>
 #include <pthread.h>
@@ -14,7 +14,7 @@
 
 // Everything below on_memory_fault() runs inside a handler: no lock, no allocation, and nothing
 // that a destructor at the end of the process could have taken away.
-namespace iwarp::tcp_offload {
+namespace iwarp::process {
 namespace {
 
 // What was installed when this handler took its place, oldest first. Entries do not change.
@@ -213,4 +213,4 @@ void admit_memory_faults() {
   pthread_sigmask(SIG_UNBLOCK, &signals, nullptr);
 }
 
-}  // namespace iwarp::tcp_offload
+}  // namespace iwarp::process

@@ -1,4 +1,4 @@
-#include "iwarp/tcp_offload/process.hpp"
+#include "iwarp/process/forks.hpp"
 
 #include <pthread.h>
 #include <unistd.h>
@@ -9,9 +9,9 @@
 #include <cstdint>
 #include <string>
 
-#include "iwarp/tcp_offload/log.hpp"
+#include "iwarp/process/log.hpp"
 
-namespace iwarp::tcp_offload {
+namespace iwarp::process {
 namespace {
 
 /// A set of descriptors that a forked child can walk through whatever the parent's threads were
@@ -111,4 +111,4 @@ void ClosedInChildren::release() {
   if (descriptor >= 0 && !origin_.inherited()) to_close.erase(descriptor);
 }
 
-}  // namespace iwarp::tcp_offload
+}  // namespace iwarp::process

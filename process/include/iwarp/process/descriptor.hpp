@@ -4,7 +4,7 @@
 
 #include <utility>
 
-namespace iwarp::tcp_offload {
+namespace iwarp::process {
 
 /// Owns a file descriptor and closes it.
 class Descriptor {
@@ -34,4 +34,4 @@ class Descriptor {
   int fd_ = -1;
 };
 
-}  // namespace iwarp::tcp_offload
+}  // namespace iwarp::process

@@ -6,7 +6,7 @@
 #include <thread>
 #include <utility>
 
-namespace iwarp::tcp_offload {
+namespace iwarp::process {
 
 /// A thread of the library's own, at which the program's signals do not arrive: a program that
 /// blocks a signal in its threads, to wait for it, must get it there. Those that a thread causes
@@ -34,4 +34,4 @@ std::thread quiet_thread(Function function) {
   return std::thread(std::move(function));
 }
 
-}  // namespace iwarp::tcp_offload
+}  // namespace iwarp::process
