@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "iwarp/tcp_offload/sim_network.hpp"
+#include "iwarp/sim/network.hpp"
 #include "soft/half_fpdus.hpp"
 #include "soft/memory_registry.hpp"
 #include "soft/running_clock.hpp"

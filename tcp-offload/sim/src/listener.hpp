@@ -5,8 +5,8 @@
 #include <memory>
 
 #include "iwarp/tcp_offload/device.hpp"
-#include "sim/link.hpp"
-#include "sim/program.hpp"
+#include "link.hpp"
+#include "program.hpp"
 
 namespace iwarp::tcp_offload::sim {
 

@@ -6,9 +6,9 @@
 #include <functional>
 #include <memory>
 
+#include "iwarp/sim/link.hpp"
+#include "iwarp/sim/options.hpp"
 #include "iwarp/tcp_offload/device.hpp"
-#include "iwarp/tcp_offload/sim_link.hpp"
-#include "iwarp/tcp_offload/sim_options.hpp"
 
 namespace iwarp::tcp_offload {
 

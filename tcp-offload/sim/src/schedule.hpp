@@ -6,7 +6,7 @@
 #include <optional>
 
 #include "iwarp/tcp_offload/device.hpp"
-#include "sim/random.hpp"
+#include "random.hpp"
 
 namespace iwarp::tcp_offload::sim {
 

@@ -1,9 +1,10 @@
+#include "iwarp/sim/network.hpp"
+
 #include <cassert>
 #include <utility>
 
-#include "iwarp/tcp_offload/sim_network.hpp"
-#include "sim/fabric.hpp"
-#include "sim/stream.hpp"
+#include "fabric.hpp"
+#include "stream.hpp"
 
 namespace iwarp::tcp_offload {
 namespace {

@@ -1,13 +1,13 @@
-#include "sim/device.hpp"
+#include "device.hpp"
 
 #include <cerrno>
 #include <cstdint>
 #include <memory>
 #include <utility>
 
-#include "sim/connect.hpp"
-#include "sim/listener.hpp"
-#include "sim/timer.hpp"
+#include "connect.hpp"
+#include "listener.hpp"
+#include "timer.hpp"
 
 namespace iwarp::tcp_offload::sim {
 

@@ -5,8 +5,8 @@
 #include <memory>
 #include <system_error>
 
-#include "iwarp/tcp_offload/sim_link.hpp"
-#include "sim/pipe.hpp"
+#include "iwarp/sim/link.hpp"
+#include "pipe.hpp"
 
 namespace iwarp::tcp_offload::sim {
 

@@ -1,10 +1,10 @@
-#include "sim/connect.hpp"
+#include "connect.hpp"
 
 #include <cerrno>
 #include <utility>
 
-#include "sim/connection.hpp"
-#include "sim/listener.hpp"
+#include "connection.hpp"
+#include "listener.hpp"
 
 namespace iwarp::tcp_offload::sim {
 namespace {

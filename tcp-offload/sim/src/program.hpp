@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "iwarp/tcp_offload/handler.hpp"
-#include "sim/schedule.hpp"
+#include "schedule.hpp"
 
 namespace iwarp::tcp_offload::sim {
 

@@ -1,4 +1,4 @@
-#include "sim/schedule.hpp"
+#include "schedule.hpp"
 
 #include <algorithm>
 #include <utility>

@@ -1,4 +1,4 @@
-#include "sim/pipe.hpp"
+#include "pipe.hpp"
 
 #include <algorithm>
 #include <iterator>

@@ -2,8 +2,8 @@
 
 #include <memory>
 
+#include "fabric.hpp"
 #include "iwarp/tcp_offload/device.hpp"
-#include "sim/fabric.hpp"
 
 namespace iwarp::tcp_offload::sim {
 

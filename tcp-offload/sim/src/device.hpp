@@ -1,7 +1,7 @@
 #pragma once
 
+#include "fabric.hpp"
 #include "iwarp/tcp_offload/device.hpp"
-#include "sim/fabric.hpp"
 
 namespace iwarp::tcp_offload::sim {
 

@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "iwarp/base/bytes.hpp"
-#include "iwarp/tcp_offload/sim_options.hpp"
-#include "sim/schedule.hpp"
+#include "iwarp/sim/options.hpp"
+#include "schedule.hpp"
 
 namespace iwarp::tcp_offload::sim {
 

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <limits>
 
-#include "iwarp/tcp_offload/sim_options.hpp"
+#include "iwarp/sim/options.hpp"
 
 namespace iwarp::tcp_offload::sim {
 

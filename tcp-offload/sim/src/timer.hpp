@@ -3,7 +3,7 @@
 #include <memory>
 
 #include "iwarp/tcp_offload/device.hpp"
-#include "sim/program.hpp"
+#include "program.hpp"
 
 namespace iwarp::tcp_offload::sim {
 

@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "iwarp/tcp_offload/stream.hpp"
-#include "sim/link.hpp"
+#include "link.hpp"
 
 namespace iwarp::tcp_offload::sim {
 

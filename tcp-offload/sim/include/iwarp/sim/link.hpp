@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "iwarp/tcp_offload/sim_options.hpp"
+#include "iwarp/sim/options.hpp"
 #include "iwarp/tcp_offload/stream.hpp"
 
 namespace iwarp::tcp_offload {

@@ -1,9 +1,9 @@
-#include "sim/timer.hpp"
+#include "timer.hpp"
 
 #include <cerrno>
 #include <utility>
 
-#include "sim/link.hpp"
+#include "link.hpp"
 
 namespace iwarp::tcp_offload::sim {
 

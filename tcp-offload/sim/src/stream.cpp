@@ -1,4 +1,4 @@
-#include "sim/stream.hpp"
+#include "stream.hpp"
 
 #include <algorithm>
 #include <cassert>

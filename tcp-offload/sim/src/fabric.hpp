@@ -6,10 +6,10 @@
 #include <memory>
 #include <vector>
 
+#include "iwarp/sim/link.hpp"
 #include "iwarp/tcp_offload/device.hpp"
-#include "iwarp/tcp_offload/sim_link.hpp"
-#include "sim/link.hpp"
-#include "sim/program.hpp"
+#include "link.hpp"
+#include "program.hpp"
 
 namespace iwarp::tcp_offload::sim {
 

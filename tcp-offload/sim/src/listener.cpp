@@ -1,12 +1,12 @@
-#include "sim/listener.hpp"
+#include "listener.hpp"
 
 #include <algorithm>
 #include <cassert>
 #include <cerrno>
 #include <utility>
 
-#include "sim/connection.hpp"
-#include "sim/fabric.hpp"
+#include "connection.hpp"
+#include "fabric.hpp"
 
 namespace iwarp::tcp_offload::sim {
 

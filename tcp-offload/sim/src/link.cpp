@@ -1,4 +1,4 @@
-#include "sim/link.hpp"
+#include "link.hpp"
 
 #include <cassert>
 #include <cerrno>

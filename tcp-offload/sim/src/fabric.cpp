@@ -1,6 +1,6 @@
-#include "sim/fabric.hpp"
+#include "fabric.hpp"
 
-#include "sim/device.hpp"
+#include "device.hpp"
 
 namespace iwarp::tcp_offload::sim {
 namespace {

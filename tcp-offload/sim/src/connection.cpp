@@ -1,4 +1,4 @@
-#include "sim/connection.hpp"
+#include "connection.hpp"
 
 #include <algorithm>
 #include <cassert>
@@ -6,7 +6,7 @@
 #include <optional>
 #include <utility>
 
-#include "sim/stream.hpp"
+#include "stream.hpp"
 
 namespace iwarp::tcp_offload::sim {
 
