@@ -139,18 +139,6 @@ std::optional<ConnectionRequest> Listener::next(std::chrono::milliseconds timeou
   return ConnectionRequest(std::move(request));
 }
 
-std::vector<std::string> device_names() { return {"kernel"}; }
-
-Outcome<Device> Device::open(const std::string& name) {
-  const std::string wanted = name.empty() ? device_names().front() : name;
-  if (wanted != device_names().front()) {
-    return fail(std::errc::no_such_device, "no device is called '" + wanted + "'");
-  }
-  auto core = provider::open_software(wanted);
-  if (!core) return failure(core.error());
-  return Device(std::move(*core));
-}
-
 Outcome<ProtectionDomain> Device::alloc_pd() {
   auto core = core_->alloc_pd();
   if (!core) return failure(core.error());
