@@ -9,7 +9,7 @@
 #include <system_error>
 
 #include "core/process_end.hpp"
-#include "interruption.hpp"
+#include "iwarp/process/interruption.hpp"
 
 namespace iwarp::compat {
 
@@ -44,7 +44,7 @@ int await_readable(int fd) {
     }
     if (found >= 0) return found == 0 ? EAGAIN : 0;
     if (errno != EINTR) return errno;
-    if (!goes_on_after_signal()) return EINTR;
+    if (!process::goes_on_after_signal()) return EINTR;
   }
 }
 

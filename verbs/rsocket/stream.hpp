@@ -5,10 +5,10 @@
 #include <list>
 
 #include "connection.hpp"
-#include "message_credits.hpp"
-#include "remote_mappings.hpp"
-#include "ring.hpp"
-#include "scatter.hpp"
+#include "wire/message_credits.hpp"
+#include "wire/remote_mappings.hpp"
+#include "wire/ring.hpp"
+#include "wire/scatter.hpp"
 
 namespace iwarp::rsocket {
 

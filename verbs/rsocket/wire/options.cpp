@@ -1,4 +1,4 @@
-#include "options.hpp"
+#include "wire/options.hpp"
 
 #include <netinet/in.h>
 #include <netinet/tcp.h>

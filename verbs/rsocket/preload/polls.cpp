@@ -10,7 +10,7 @@
 #include <span>
 #include <vector>
 
-#include "../select_call.hpp"
+#include "../api/select_call.hpp"
 #include "descriptors.hpp"
 #include "next.hpp"
 

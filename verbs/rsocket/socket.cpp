@@ -8,7 +8,7 @@
 #include <cstring>
 
 #include "accept_service.hpp"
-#include "interruption.hpp"
+#include "iwarp/process/interruption.hpp"
 #include "socket_wait.hpp"
 
 namespace iwarp::rsocket {
@@ -94,7 +94,7 @@ int Socket::sleep(Lock& lock, const Deadline& deadline) {
   waiters_.add(waiter);
   lock.unlock();
   int error = waiter.sleep(fds, deadline);
-  if (error == EINTR && compat::goes_on_after_signal()) error = 0;
+  if (error == EINTR && process::goes_on_after_signal()) error = 0;
   lock.lock();
   waiters_.remove(waiter);
   after_sleep();

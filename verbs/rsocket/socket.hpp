@@ -9,11 +9,11 @@
 #include <optional>
 #include <vector>
 
-#include "descriptor.hpp"
-#include "options.hpp"
-#include "scatter.hpp"
+#include "api/descriptor.hpp"
 #include "stream.hpp"
 #include "waiter.hpp"
+#include "wire/options.hpp"
+#include "wire/scatter.hpp"
 
 namespace iwarp::rsocket {
 

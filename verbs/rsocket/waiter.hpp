@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-#include "descriptor.hpp"
+#include "api/descriptor.hpp"
 #include "iwarp/base/of_thread.hpp"
 #include "iwarp/process/forks.hpp"
 

@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "iwarp/base/bytes.hpp"
-#include "ring.hpp"
-#include "sizes.hpp"
-#include "wire.hpp"
+#include "wire/ring.hpp"
+#include "wire/sizes.hpp"
+#include "wire/wire.hpp"
 
 namespace iwarp::rsocket {
 

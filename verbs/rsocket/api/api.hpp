@@ -4,7 +4,7 @@
 #include <new>
 #include <system_error>
 
-#include "table.hpp"
+#include "api/table.hpp"
 
 namespace iwarp::rsocket {
 

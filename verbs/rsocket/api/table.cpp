@@ -1,4 +1,4 @@
-#include "table.hpp"
+#include "api/table.hpp"
 
 #include <cstdlib>
 #include <thread>

@@ -5,7 +5,7 @@
 #include <mutex>
 #include <thread>
 
-#include "descriptor.hpp"
+#include "api/descriptor.hpp"
 #include "socket.hpp"
 
 namespace iwarp::rsocket {

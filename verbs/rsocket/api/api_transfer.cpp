@@ -4,7 +4,7 @@
 
 #include <cerrno>
 
-#include "api.hpp"
+#include "api/api.hpp"
 
 using iwarp::rsocket::answer;
 using iwarp::rsocket::Socket;

@@ -1,9 +1,9 @@
 // rpoll and rselect.
 #include <rdma/rsocket.h>
 
-#include "api.hpp"
-#include "poll.hpp"
-#include "select_call.hpp"
+#include "api/api.hpp"
+#include "api/poll.hpp"
+#include "api/select_call.hpp"
 
 using iwarp::rsocket::answer;
 using iwarp::rsocket::Clock;

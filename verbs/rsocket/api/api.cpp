@@ -1,5 +1,5 @@
 // The functions of <rdma/rsocket.h> but those that move data or poll.
-#include "api.hpp"
+#include "api/api.hpp"
 
 #include <fcntl.h>
 #include <netinet/in.h>
@@ -8,7 +8,7 @@
 #include <cerrno>
 #include <cstdarg>
 
-#include "table.hpp"
+#include "api/table.hpp"
 
 using iwarp::rsocket::answer;
 using iwarp::rsocket::Socket;

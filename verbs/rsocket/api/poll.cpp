@@ -1,10 +1,10 @@
-#include "poll.hpp"
+#include "api/poll.hpp"
 
 #include <cerrno>
 #include <vector>
 
-#include "options.hpp"
-#include "table.hpp"
+#include "api/table.hpp"
+#include "wire/options.hpp"
 
 namespace iwarp::rsocket {
 

@@ -1,6 +1,6 @@
 #pragma once
 
-namespace iwarp::compat {
+namespace iwarp::process {
 
 /// Whether a wait that a signal has interrupted goes on, as read(2) on the descriptor of a device
 /// would (signal(7)): unless one of the program's handlers that this thread may run was installed
@@ -8,4 +8,4 @@ namespace iwarp::compat {
 /// epoll_wait even when a stopped process continues.
 bool goes_on_after_signal();
 
-}  // namespace iwarp::compat
+}  // namespace iwarp::process

@@ -6,7 +6,7 @@
 #include <chrono>
 #include <cstdint>
 
-#include "sizes.hpp"
+#include "wire/sizes.hpp"
 
 namespace iwarp::rsocket {
 

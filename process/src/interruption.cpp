@@ -1,11 +1,11 @@
-#include "interruption.hpp"
+#include "iwarp/process/interruption.hpp"
 
 #include <signal.h>
 
 #include <algorithm>
 #include <array>
 
-namespace iwarp::compat {
+namespace iwarp::process {
 namespace {
 
 // A thread that waits does not cause these; debuggers and sanitizers have handlers for them.
@@ -35,4 +35,4 @@ bool goes_on_after_signal() {
   return true;
 }
 
-}  // namespace iwarp::compat
+}  // namespace iwarp::process

@@ -1,4 +1,4 @@
-#include "scatter.hpp"
+#include "wire/scatter.hpp"
 
 #include <algorithm>
 #include <cstring>
