@@ -1,4 +1,4 @@
-#include "core/stats.hpp"
+#include "shared/stats.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -8,8 +8,8 @@
 #include <utility>
 #include <vector>
 
-#include "core/event_queue.hpp"
-#include "core/given_events.hpp"
+#include "events/event_queue.hpp"
+#include "events/given_events.hpp"
 #include "iwarp/process/forks.hpp"
 #include "iwarp/verbs/connection.hpp"
 

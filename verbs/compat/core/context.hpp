@@ -6,9 +6,9 @@
 #include <memory>
 #include <utility>
 
-#include "core/async.hpp"
 #include "core/device.hpp"
 #include "core/uses.hpp"
+#include "events/async.hpp"
 #include "iwarp/process/forks.hpp"
 #include "iwarp/verbs/provider.hpp"
 

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <array>
 
-#include "core/completion.hpp"
 #include "core/errors.hpp"
-#include "core/process_end.hpp"
 #include "iwarp/process/no_cancel.hpp"
+#include "shared/process_end.hpp"
+#include "work/completion.hpp"
 
 namespace iwarp::compat {
 namespace {

@@ -7,9 +7,9 @@
 #include "core/errors.hpp"
 #include "core/memory.hpp"
 #include "core/srq.hpp"
-#include "core/stack.hpp"
 #include "hand/rendezvous.hpp"
 #include "iwarp/process/no_cancel.hpp"
+#include "shared/stack.hpp"
 
 namespace iwarp::compat {
 namespace {

@@ -3,8 +3,8 @@
 #include "core/context.hpp"
 #include "core/errors.hpp"
 #include "core/memory.hpp"
-#include "core/post.hpp"
 #include "iwarp/process/no_cancel.hpp"
+#include "work/post.hpp"
 
 namespace iwarp::compat {
 namespace {

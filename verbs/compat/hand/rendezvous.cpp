@@ -6,9 +6,9 @@
 
 #include "core/errors.hpp"
 #include "core/qp.hpp"
-#include "core/stack.hpp"
 #include "iwarp/process/forks.hpp"
 #include "iwarp/process/quiet_thread.hpp"
+#include "shared/stack.hpp"
 
 namespace iwarp::compat {
 namespace {

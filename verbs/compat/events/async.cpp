@@ -1,4 +1,4 @@
-#include "core/async.hpp"
+#include "events/async.hpp"
 
 #include <algorithm>
 #include <map>

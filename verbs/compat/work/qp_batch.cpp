@@ -1,9 +1,9 @@
-#include "core/qp_batch.hpp"
+#include "work/qp_batch.hpp"
 
-#include "core/completion.hpp"
 #include "core/memory.hpp"
-#include "core/post.hpp"
 #include "core/qp.hpp"
+#include "work/completion.hpp"
+#include "work/post.hpp"
 
 namespace iwarp::compat {
 namespace {

@@ -4,8 +4,8 @@
 
 #include <memory>
 
-#include "core/event_queue.hpp"
-#include "core/given_events.hpp"
+#include "events/event_queue.hpp"
+#include "events/given_events.hpp"
 #include "iwarp/verbs/types.hpp"
 
 namespace iwarp::compat {

@@ -1,4 +1,4 @@
-#include "core/interfaces.hpp"
+#include "shared/interfaces.hpp"
 
 #include <ifaddrs.h>
 #include <linux/if_packet.h>

@@ -1,4 +1,4 @@
-#include "core/completion.hpp"
+#include "work/completion.hpp"
 
 #include <arpa/inet.h>
 

@@ -1,12 +1,12 @@
-#include "core/post.hpp"
+#include "work/post.hpp"
 
 #include <cerrno>
 
-#include "core/completion.hpp"
 #include "core/context.hpp"
 #include "core/errors.hpp"
 #include "core/memory.hpp"
 #include "core/qp.hpp"
+#include "work/completion.hpp"
 
 namespace iwarp::compat {
 namespace {

@@ -1,4 +1,4 @@
-#include "core/stack.hpp"
+#include "shared/stack.hpp"
 
 #include <algorithm>
 #include <atomic>
@@ -8,10 +8,10 @@
 #include <string>
 #include <string_view>
 
-#include "core/async.hpp"
-#include "core/process_end.hpp"
+#include "events/async.hpp"
 #include "iwarp/process/forks.hpp"
 #include "iwarp/verbs/log.hpp"
+#include "shared/process_end.hpp"
 
 namespace iwarp::compat {
 

@@ -1,4 +1,4 @@
-#include "core/given_events.hpp"
+#include "events/given_events.hpp"
 
 namespace iwarp::compat {
 

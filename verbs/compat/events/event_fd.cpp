@@ -1,4 +1,4 @@
-#include "core/event_fd.hpp"
+#include "events/event_fd.hpp"
 
 #include <fcntl.h>
 #include <poll.h>
@@ -8,8 +8,8 @@
 #include <cerrno>
 #include <system_error>
 
-#include "core/process_end.hpp"
 #include "iwarp/process/interruption.hpp"
+#include "shared/process_end.hpp"
 
 namespace iwarp::compat {
 

@@ -1,4 +1,4 @@
-#include "core/channel.hpp"
+#include "events/channel.hpp"
 
 #include <sys/epoll.h>
 #include <unistd.h>
@@ -9,7 +9,7 @@
 
 #include "core/cq.hpp"
 #include "core/errors.hpp"
-#include "core/event_fd.hpp"
+#include "events/event_fd.hpp"
 #include "iwarp/process/no_cancel.hpp"
 
 namespace iwarp::compat {

@@ -1,10 +1,10 @@
 // The extended interface of completion queues: ibv_start_poll() and what reads its entries.
-#include "core/completion.hpp"
 #include "core/cq.hpp"
 #include "core/errors.hpp"
 #include "core/memory.hpp"
-#include "core/process_end.hpp"
 #include "iwarp/process/no_cancel.hpp"
+#include "shared/process_end.hpp"
+#include "work/completion.hpp"
 
 namespace iwarp::compat {
 namespace {

@@ -1,4 +1,4 @@
-#include "core/process_end.hpp"
+#include "shared/process_end.hpp"
 
 #include <pthread.h>
 #include <unistd.h>

@@ -1,4 +1,4 @@
-#include "core/stats.hpp"
+#include "shared/stats.hpp"
 
 #include <unistd.h>
 

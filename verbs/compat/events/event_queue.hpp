@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/event_fd.hpp"
+#include "events/event_fd.hpp"
 #include "iwarp/process/no_cancel.hpp"
 
 namespace iwarp::compat {
