@@ -1,10 +1,10 @@
-#include "file_service/bad_ends.hpp"
+#include "file_service/server/bad_ends.hpp"
 
 #include <gtest/gtest.h>
 
 #include <boost/asio/ip/address.hpp>
 
-#include "file_service/limits.hpp"
+#include "file_service/wire/limits.hpp"
 
 namespace iwarp::cli::file_service {
 namespace {

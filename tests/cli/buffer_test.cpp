@@ -4,10 +4,10 @@
 #include <memory>
 #include <vector>
 
-#include "file_service/buffer_budget.hpp"
-#include "file_service/buffer_ring.hpp"
-#include "file_service/limits.hpp"
-#include "file_service/transfer_buffers.hpp"
+#include "file_service/client/buffer_ring.hpp"
+#include "file_service/server/buffer_budget.hpp"
+#include "file_service/server/transfer_buffers.hpp"
+#include "file_service/wire/limits.hpp"
 
 namespace iwarp::cli::file_service {
 namespace {

@@ -1,4 +1,4 @@
-#include "file_service/confinement.hpp"
+#include "file_service/files/confinement.hpp"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -15,7 +15,7 @@
 #include <thread>
 
 #include "cli/scratch_directory.hpp"
-#include "file_service/store.hpp"
+#include "file_service/server/store.hpp"
 #include "support/loopback_address.hpp"
 
 // What a confined process can do. Each is a child, as there is no way back.

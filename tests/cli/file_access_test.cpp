@@ -1,4 +1,4 @@
-#include "file_service/file_access.hpp"
+#include "file_service/files/file_access.hpp"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -12,7 +12,7 @@
 
 #include "cli/bytes_of.hpp"
 #include "cli/scratch_directory.hpp"
-#include "file_service/pending_file.hpp"
+#include "file_service/files/pending_file.hpp"
 
 /// Whom a file that is replaced lets in, its successor lets in, and nobody else.
 namespace iwarp::cli::file_service {

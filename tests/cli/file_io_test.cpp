@@ -1,4 +1,4 @@
-#include "file_service/file_io.hpp"
+#include "file_service/files/file_io.hpp"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>

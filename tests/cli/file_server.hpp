@@ -10,9 +10,9 @@
 #include "cli/bytes_of.hpp"
 #include "cli/scratch_directory.hpp"
 #include "context.hpp"
-#include "file_service/client.hpp"
-#include "file_service/server.hpp"
-#include "file_service/transfer.hpp"
+#include "file_service/client/client.hpp"
+#include "file_service/client/transfer.hpp"
+#include "file_service/server/server.hpp"
 #include "interrupt.hpp"
 
 /// A file server of this process, and clients for it.

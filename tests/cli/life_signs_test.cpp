@@ -1,4 +1,4 @@
-#include "file_service/life_signs.hpp"
+#include "file_service/wire/life_signs.hpp"
 
 #include <gtest/gtest.h>
 

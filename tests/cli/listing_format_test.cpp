@@ -1,4 +1,4 @@
-#include "file_service/listing_format.hpp"
+#include "file_service/wire/listing_format.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "file_service/pending_file.hpp"
+#include "file_service/files/pending_file.hpp"
 
 #include <fcntl.h>
 #include <gmock/gmock.h>

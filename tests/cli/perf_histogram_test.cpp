@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include "perf/histogram.hpp"
+#include "perf/measured/histogram.hpp"
 
 namespace iwarp::cli::perf {
 namespace {

@@ -1,4 +1,4 @@
-#include "file_service/protocol.hpp"
+#include "file_service/wire/protocol.hpp"
 
 #include <gtest/gtest.h>
 

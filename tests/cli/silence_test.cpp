@@ -1,4 +1,4 @@
-#include "file_service/silence.hpp"
+#include "file_service/wire/silence.hpp"
 
 #include <gtest/gtest.h>
 

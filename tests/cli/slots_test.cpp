@@ -1,4 +1,4 @@
-#include "file_service/slots.hpp"
+#include "file_service/server/slots.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "file_service/limits.hpp"
+#include "file_service/wire/limits.hpp"
 
 namespace iwarp::cli::file_service {
 namespace {

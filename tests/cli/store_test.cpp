@@ -1,4 +1,4 @@
-#include "file_service/store.hpp"
+#include "file_service/server/store.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

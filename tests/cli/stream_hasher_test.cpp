@@ -1,4 +1,4 @@
-#include "file_service/stream_hasher.hpp"
+#include "file_service/files/stream_hasher.hpp"
 
 #include <gtest/gtest.h>
 

@@ -24,7 +24,7 @@ Octets fpdu(const conform::Segment& segment) {
   return conform::FpduWriter().frame(conform::encode(segment));
 }
 
-// A request of the file service (cli/file_service/protocol.hpp).
+// A request of the file service (cli/file_service/wire/protocol.hpp).
 Octets file_request(std::uint8_t operation, std::uint32_t id, std::uint32_t length,
                     std::uint64_t position, std::string_view name) {
   Octets out = conform::octets("IWFS");
