@@ -1,6 +1,6 @@
 #include <sys/stat.h>
 
-#include "cli/file_server.hpp"
+#include "cli/file_service/file_server.hpp"
 
 /// Files that change under a transfer, with every trace removed that a program can remove.
 namespace iwarp::cli::file_service {

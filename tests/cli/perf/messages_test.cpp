@@ -1,6 +1,6 @@
-#include <gtest/gtest.h>
-
 #include "perf/messages.hpp"
+
+#include <gtest/gtest.h>
 
 namespace iwarp::cli::perf {
 namespace {

@@ -3,7 +3,7 @@
 #include <optional>
 #include <thread>
 
-#include "cli/file_server.hpp"
+#include "cli/file_service/file_server.hpp"
 
 /// Clients that speak RDMAP correctly and the file protocol wrongly, against a server of this
 /// process. Each loses its connection and nothing else.

@@ -1,4 +1,4 @@
-#include "cli/perf_process.hpp"
+#include "cli/perf/process.hpp"
 
 #include <fcntl.h>
 #include <poll.h>

@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
-#include "cli/perf_process.hpp"
+#include "cli/perf/process.hpp"
 
 /// `iwarp perf` end to end, between processes. Nothing here is timed.
 namespace iwarp::cli::perf {

@@ -1,6 +1,6 @@
-#include <gtest/gtest.h>
-
 #include "perf/measured/histogram.hpp"
+
+#include <gtest/gtest.h>
 
 namespace iwarp::cli::perf {
 namespace {

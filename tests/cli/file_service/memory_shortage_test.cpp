@@ -10,7 +10,7 @@
 #include <string_view>
 #include <thread>
 
-#include "cli/file_server.hpp"
+#include "cli/file_service/file_server.hpp"
 
 // A server whose own thread finds no memory for a while.
 namespace {
