@@ -6,8 +6,8 @@
 #include <future>
 #include <thread>
 
-#include "startup_support.hpp"
 #include "support/descriptors.hpp"
+#include "verbs/startup_support.hpp"
 
 /// What only the kernel's sockets and real threads show.
 namespace iwarp::verbs::soft::test {

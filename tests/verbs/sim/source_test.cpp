@@ -6,12 +6,12 @@ namespace iwarp::verbs::simtest {
 namespace {
 
 constexpr std::size_t kSize = 40000;
-constexpr std::size_t kEmss = 9000;
+constexpr std::size_t kLargeEmss = 9000;
 constexpr std::byte kBefore{0x55}, kAfter{0xAA};
 
 PairOptions with_large_segments() {
   PairOptions options;
-  options.net.emss = kEmss;
+  options.net.emss = kLargeEmss;
   return options;
 }
 
@@ -134,7 +134,7 @@ TEST_P(SimSource, IsReferencedWithoutCrc) {
   Watched watched(options);
   watched.changes = true;
   ASSERT_TRUE((watched.*GetParam().operation)());
-  EXPECT_GE(watched.referenced, kSize - kEmss);
+  EXPECT_GE(watched.referenced, kSize - kLargeEmss);
   EXPECT_TRUE(old_or_new(watched.sink));
 }
 
@@ -147,7 +147,7 @@ TEST_P(SimSource, IsReferencedIfItIsPromisedToBeStable) {
   if (GetParam().operation == &Watched::be_read) {
     EXPECT_EQ(watched.referenced, 0U);
   } else {
-    EXPECT_GE(watched.referenced, kSize - kEmss);
+    EXPECT_GE(watched.referenced, kSize - kLargeEmss);
   }
   EXPECT_TRUE(std::ranges::equal(watched.sink.memory.bytes(), watched.source.memory.bytes()));
 }

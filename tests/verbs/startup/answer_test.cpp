@@ -1,7 +1,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "startup_support.hpp"
+#include "verbs/startup_support.hpp"
 
 /// The answers to incoming connections, and what the peer may do meanwhile; in virtual time.
 namespace iwarp::verbs::soft::test {

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "startup_support.hpp"
+#include "verbs/startup_support.hpp"
 
 /// The listener against peers that follow a script, in virtual time.
 namespace iwarp::verbs::soft::test {

@@ -1,4 +1,4 @@
-#include "verbs/fake_adapter.hpp"
+#include "verbs/parts/fake_adapter.hpp"
 
 #include <poll.h>
 #include <sys/eventfd.h>

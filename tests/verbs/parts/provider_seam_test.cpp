@@ -9,7 +9,7 @@
 
 #include "iwarp/verbs/verbs.hpp"
 #include "support/octets.hpp"
-#include "verbs/fake_adapter.hpp"
+#include "verbs/parts/fake_adapter.hpp"
 
 /// The handles of the API over a provider that is no software stack.
 namespace iwarp::verbs::test {

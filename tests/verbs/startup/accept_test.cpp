@@ -5,8 +5,8 @@
 #include <new>
 #include <stdexcept>
 
-#include "startup_support.hpp"
 #include "support/log_lines.hpp"
+#include "verbs/startup_support.hpp"
 
 /// How a listener accepts: how many it has without a Request, and what a device refuses it.
 namespace iwarp::verbs::soft::test {

@@ -10,7 +10,7 @@
 #include <set>
 
 #include "support/log_lines.hpp"
-#include "verbs/fork_support.hpp"
+#include "verbs/process/fork_support.hpp"
 
 // A forked child: what it has inherited is its parent's, whatever the child does to it; what it
 // opens is its own.

@@ -3,7 +3,7 @@
 
 #include <tuple>
 
-#include "startup_support.hpp"
+#include "verbs/startup_support.hpp"
 
 /// Both roles of this implementation against each other.
 namespace iwarp::verbs::soft::test {

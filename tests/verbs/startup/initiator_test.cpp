@@ -5,7 +5,7 @@
 #include "iwarp/mpa/deframer.hpp"
 #include "iwarp/rdmap/control.hpp"
 #include "iwarp/rdmap/terminate.hpp"
-#include "startup_support.hpp"
+#include "verbs/startup_support.hpp"
 
 /// The initiator against peers that follow a script, in virtual time.
 namespace iwarp::verbs::soft::test {

@@ -1,7 +1,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "startup_support.hpp"
+#include "verbs/startup_support.hpp"
 
 /// The initiator's second attempt, and giving a start-up up; in virtual time.
 namespace iwarp::verbs::soft::test {

@@ -8,7 +8,7 @@
 #include <string_view>
 
 #include "support/forked_child.hpp"
-#include "verbs/fork_support.hpp"
+#include "verbs/process/fork_support.hpp"
 
 namespace {
 
