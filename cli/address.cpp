@@ -85,9 +85,7 @@ std::string to_string(const HostPort& address) {
   return fmt::format("{}:{}", host, address.port);
 }
 
-std::string to_string(const verbs::Endpoint& endpoint) {
-  return to_string(HostPort{endpoint.address().to_string(), endpoint.port()});
-}
+std::string to_string(const verbs::Endpoint& endpoint) { return endpoint.to_string(); }
 
 std::vector<verbs::Endpoint> resolve(const HostPort& address) {
   boost::asio::io_context io;

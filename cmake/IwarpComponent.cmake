@@ -12,12 +12,16 @@ set(IWARP_SHARING_ASIO "")
 # libraries, a file for pkg-config and one for find_package, whose target is iwarp::NAME. With SHARES_ASIO
 # the library works on the program's own objects of Boost.Asio, so that both must be of the same version.
 #
-# In this build iwarp::NAME is the layer; in another project that wants shared libraries it is the shared one,
-# installed or not.
+# In this build iwarp::NAME stands for the last of the layers, which makes a program whole; in another project
+# that wants shared libraries it is the shared one, installed or not.
 function(iwarp_component name)
   cmake_parse_arguments(arg "SHARES_ASIO" "SUMMARY" "LAYERS;HEADERS;DEPENDS" ${ARGN})
   set(forms ${IWARP_LIBRARIES})
-  set(linked iwarp_${name})
+  set(linked iwarp_${name}_layers)
+  add_library(${linked} INTERFACE)
+  list(GET arg_LAYERS -1 last)
+  list(TRANSFORM arg_DEPENDS REPLACE "(.+)" "iwarp_\\1_layers" OUTPUT_VARIABLE lower)
+  target_link_libraries(${linked} INTERFACE iwarp_${last} ${lower})
   if(IWARP_SANITIZE)
     set(forms "") # the sanitizers' libraries are linked into programs, not into shared libraries
   elseif(forms STREQUAL "shared" AND NOT PROJECT_IS_TOP_LEVEL)
@@ -54,10 +58,8 @@ function(iwarp_library form name layers depends)
     ARCHIVE_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/lib LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/lib)
   target_compile_features(${target} INTERFACE cxx_std_20)
   target_include_directories(${target} INTERFACE $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
-  foreach(layer IN LISTS layers)
-    target_include_directories(${target} INTERFACE
-      $<BUILD_INTERFACE:$<TARGET_PROPERTY:iwarp_${layer},INTERFACE_INCLUDE_DIRECTORIES>>)
-  endforeach()
+  target_include_directories(${target} INTERFACE
+    $<BUILD_INTERFACE:$<TARGET_PROPERTY:iwarp_${name},INTERFACE_INCLUDE_DIRECTORIES>>)
   target_link_libraries(${target} INTERFACE Boost::headers Threads::Threads)
   foreach(component IN LISTS depends)
     target_link_libraries(${target} PUBLIC iwarp_${component}_${form})

@@ -127,8 +127,7 @@ void run_client(Device& device, const Endpoint& server) {
 
 void run(const std::vector<std::string>& words) {
   const auto address = [](const std::string& host, const std::string& port) {
-    return Endpoint(boost::asio::ip::make_address(host),
-                    static_cast<std::uint16_t>(std::stoul(port)));
+    return must(Endpoint::parse(host + ':' + port));
   };
   Device device = must(Device::open());
   if (words.empty() || words[0] == "--self-test") {

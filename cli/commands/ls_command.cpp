@@ -5,7 +5,7 @@
 #include "address.hpp"
 #include "commands.hpp"
 #include "commands/transfer_options.hpp"
-#include "file_service/remote_listing.hpp"
+#include "file_service/client/remote_listing.hpp"
 #include "interrupt.hpp"
 #include "json_output.hpp"
 

@@ -12,7 +12,7 @@
 #include <sstream>
 #include <vector>
 
-#include "file_service/fd.hpp"
+#include "file_service/files/fd.hpp"
 
 namespace iwarp::cli {
 namespace {

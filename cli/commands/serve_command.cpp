@@ -11,8 +11,8 @@
 
 #include "address.hpp"
 #include "commands.hpp"
-#include "file_service/confinement.hpp"
-#include "file_service/server.hpp"
+#include "file_service/files/confinement.hpp"
+#include "file_service/server/server.hpp"
 #include "interrupt.hpp"
 #include "json_output.hpp"
 #include "options.hpp"

@@ -3,7 +3,7 @@
 #include <iostream>
 #include <nlohmann/json.hpp>
 
-#include "file_service/stream_hasher.hpp"
+#include "file_service/files/stream_hasher.hpp"
 #include "format.hpp"
 #include "json_output.hpp"
 

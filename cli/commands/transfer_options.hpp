@@ -6,7 +6,7 @@
 #include <string>
 
 #include "context.hpp"
-#include "file_service/transfer.hpp"
+#include "file_service/client/transfer.hpp"
 #include "options.hpp"
 
 /// What put, get and ls have in common.

@@ -6,9 +6,9 @@
 #include "address.hpp"
 #include "interrupt.hpp"
 #include "options.hpp"
-#include "perf/client.hpp"
-#include "perf/report.hpp"
-#include "perf/server.hpp"
+#include "perf/ends/client.hpp"
+#include "perf/ends/server.hpp"
+#include "perf/measured/report.hpp"
 
 namespace iwarp::cli {
 namespace {

@@ -112,11 +112,10 @@ Reply Session::reject(const Command& command) {
 }
 
 Reply Session::dial(const Command& command) {
-  boost::system::error_code error;
-  const auto address = boost::asio::ip::make_address(command.text("address"), error);
-  if (error) throw invalid("the address is not numeric");
+  const auto address = verbs::Address::parse(command.text("address"));
+  if (!address) throw invalid(address.error().message);
   auto endpoint = std::make_unique<Endpoint>(device_, pd_);
-  endpoint->peer.emplace(address, static_cast<std::uint16_t>(command.number("port", UINT16_MAX)));
+  endpoint->peer.emplace(*address, static_cast<std::uint16_t>(command.number("port", UINT16_MAX)));
   read_mpa(command, endpoint->options);
   return Reply().number("endpoint", add_endpoint(std::move(endpoint)));
 }

@@ -23,12 +23,6 @@ int checked(int result, const std::string& what) {
   return result;
 }
 
-std::string to_text(const verbs::Endpoint& endpoint) {
-  const std::string address = endpoint.address().to_string();
-  const std::string port = ':' + std::to_string(endpoint.port());
-  return endpoint.address().is_v6() ? '[' + address + ']' + port : address + port;
-}
-
 void set(const Descriptor& socket, int level, int option, int value) {
   checked(::setsockopt(socket.value(), level, option, &value, sizeof value), "setsockopt");
 }
@@ -48,12 +42,11 @@ verbs::Endpoint local_of(const Descriptor& socket) {
 }
 
 Descriptor listening_at(const verbs::Endpoint& at) {
-  const std::string what = "cannot listen on " + to_text(at);
+  const std::string what = "cannot listen on " + at.to_string();
   Descriptor socket(checked(
-      ::socket(at.protocol().family(), SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, IPPROTO_TCP),
-      what));
+      ::socket(at.family(), SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, IPPROTO_TCP), what));
   set(socket, SOL_SOCKET, SO_REUSEADDR, 1);
-  checked(::bind(socket.value(), at.data(), static_cast<socklen_t>(at.size())), what);
+  checked(::bind(socket.value(), at.data(), at.size()), what);
   checked(::listen(socket.value(), kBacklog), what);
   return socket;
 }
@@ -128,10 +121,9 @@ bool ControlConnection::gone() const {
   return ready(socket_, POLLRDHUP, std::chrono::milliseconds(0)) != 0;
 }
 
-boost::asio::ip::address ControlConnection::local_address() const {
-  const auto address = local_of(socket_).address();
-  if (!address.is_v6() || !address.to_v6().is_v4_mapped()) return address;
-  return boost::asio::ip::make_address_v4(boost::asio::ip::v4_mapped, address.to_v6());
+verbs::Address ControlConnection::local_address() const {
+  const verbs::Address address = local_of(socket_).address();
+  return address.is_v4_mapped() ? address.mapped_v4() : address;
 }
 
 ControlListener::ControlListener(const verbs::Endpoint& at) : socket_(listening_at(at)) {}

@@ -39,7 +39,7 @@ class ControlConnection {
   bool send(std::string_view line);
   /// Whether the tester has closed its end.
   [[nodiscard]] bool gone() const;
-  [[nodiscard]] boost::asio::ip::address local_address() const;
+  [[nodiscard]] verbs::Address local_address() const;
 
  private:
   bool take_line(std::string& line, Got& got);

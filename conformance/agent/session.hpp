@@ -11,7 +11,7 @@ namespace iwarp::agent {
 
 /// Where a session listens for iWARP connections.
 struct SessionOptions {
-  boost::asio::ip::address address;
+  verbs::Address address;
   std::uint16_t port = 0;  ///< 0: another one for each `listen`.
   Attend attend = [] { return true; };
 };

@@ -1,6 +1,6 @@
 # Included by CMakeLists.txt beside it.
 iwarp_test(perf_test
-  SOURCES perf_histogram_test.cpp perf_messages_test.cpp perf_process.cpp perf_test.cpp
+  SOURCES perf/histogram_test.cpp perf/messages_test.cpp perf/perf_test.cpp perf/process.cpp
   LINKS iwarp_cli_perf
   TIMEOUT 120)
 target_compile_definitions(perf_test PRIVATE IWARP_PROGRAM="$<TARGET_FILE:iwarp>")

@@ -27,7 +27,7 @@ class RunningAgent {
 
  private:
   agent::ServerOptions prepared(agent::ServerOptions options) {
-    options.listen = {boost::asio::ip::address_v4::loopback(), 0};
+    options.listen = {verbs::Address::loopback(), 0};
     options.stopped = [this] { return stop_.load(); };
     return options;
   }

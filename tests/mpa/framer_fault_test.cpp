@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "iwarp/mpa/framer.hpp"
-#include "iwarp/tcp_offload/memory_faults.hpp"
+#include "iwarp/process/memory_faults.hpp"
 #include "mpa/helpers.hpp"
 #include "support/vanishing_memory.hpp"
 
@@ -35,7 +35,7 @@ std::vector<Way> ways() {
 
 class FramerFault : public testing::TestWithParam<Way> {
  protected:
-  FramerFault() { tcp_offload::catch_memory_faults(); }
+  FramerFault() { process::catch_memory_faults(); }
 
   MemoryFault frame(Framer& framer, std::span<const ConstBytes> payload) {
     const std::byte header[18] = {};

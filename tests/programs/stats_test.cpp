@@ -1,4 +1,4 @@
-#include "core/stats.hpp"
+#include "shared/stats.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -16,7 +16,7 @@ using testing::IsEmpty;
 using testing::Not;
 
 verbs::Endpoint endpoint(const char* address, std::uint16_t port) {
-  return {boost::asio::ip::make_address(address), port};
+  return {verbs::Address::parse(address).value(), port};
 }
 
 ConnectionStats busy_connection() {

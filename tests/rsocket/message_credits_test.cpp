@@ -1,4 +1,4 @@
-#include "message_credits.hpp"
+#include "wire/message_credits.hpp"
 
 #include <gtest/gtest.h>
 

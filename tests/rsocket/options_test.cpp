@@ -1,4 +1,4 @@
-#include "options.hpp"
+#include "wire/options.hpp"
 
 #include <gtest/gtest.h>
 #include <netinet/in.h>

@@ -1,4 +1,4 @@
-#include "remote_mappings.hpp"
+#include "wire/remote_mappings.hpp"
 
 #include <gtest/gtest.h>
 

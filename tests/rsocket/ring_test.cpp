@@ -1,4 +1,4 @@
-#include "ring.hpp"
+#include "wire/ring.hpp"
 
 #include <gtest/gtest.h>
 

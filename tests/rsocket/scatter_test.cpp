@@ -1,4 +1,4 @@
-#include "scatter.hpp"
+#include "wire/scatter.hpp"
 
 #include <gtest/gtest.h>
 

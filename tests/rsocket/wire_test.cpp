@@ -1,4 +1,4 @@
-#include "wire.hpp"
+#include "wire/wire.hpp"
 
 #include <gtest/gtest.h>
 

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "iwarp/tcp_offload/log.hpp"
+#include "iwarp/process/log.hpp"
 
 namespace iwarp::test {
 
@@ -19,9 +19,9 @@ class LogLines {
   LogLines() {
     auto logger = std::make_shared<spdlog::logger>("iwarp", sink_);
     logger->set_level(spdlog::level::trace);
-    tcp_offload::set_logger(std::move(logger));
+    process::set_logger(std::move(logger));
   }
-  ~LogLines() { tcp_offload::set_logger(nullptr); }
+  ~LogLines() { process::set_logger(nullptr); }
   LogLines(const LogLines&) = delete;
   LogLines& operator=(const LogLines&) = delete;
 

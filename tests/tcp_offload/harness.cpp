@@ -5,9 +5,9 @@
 #include <chrono>
 #include <utility>
 
+#include "iwarp/sim/network.hpp"
 #include "iwarp/tcp_offload/capture.hpp"
 #include "iwarp/tcp_offload/kernel_device.hpp"
-#include "iwarp/tcp_offload/sim_network.hpp"
 #include "tcp_offload/capture_reader.hpp"
 
 namespace iwarp::tcp_offload::test {

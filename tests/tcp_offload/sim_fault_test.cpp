@@ -3,7 +3,7 @@
 
 #include <bit>
 
-#include "iwarp/tcp_offload/sim_network.hpp"
+#include "iwarp/sim/network.hpp"
 #include "tcp_offload/harness.hpp"
 
 namespace iwarp::tcp_offload::test {

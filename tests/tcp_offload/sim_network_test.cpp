@@ -1,12 +1,11 @@
 // What the simulated network adds to the contract: a clock, a seed, hosts.
-#include "iwarp/tcp_offload/sim_network.hpp"
-
 #include <gtest/gtest.h>
 
 #include <array>
 #include <string>
 #include <vector>
 
+#include "iwarp/sim/network.hpp"
 #include "tcp_offload/harness.hpp"
 
 namespace iwarp::tcp_offload::test {

@@ -60,7 +60,7 @@ inline Bytes receive_all(int socket, std::size_t size) {
 struct Sockets {
   Sockets() {
     const int listener = ::socket(AF_INET, SOCK_STREAM, 0);
-    Endpoint at(boost::asio::ip::address_v4::loopback(), 0);
+    Endpoint at(Address::loopback(), 0);
     auto size = static_cast<socklen_t>(at.capacity());
     EXPECT_EQ(::bind(listener, at.data(), static_cast<socklen_t>(at.size())), 0);
     EXPECT_EQ(::listen(listener, 1), 0);

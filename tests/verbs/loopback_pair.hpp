@@ -35,8 +35,7 @@ struct LoopbackPair {
   explicit LoopbackPair(const ConnectOptions& connect = {}, const ConnectOptions& accept = {},
                         const QpOptions& options = {})
       : client_qp(client.make_qp(options)), server_qp(server.make_qp(options)) {
-    auto listener =
-        must(server.device.listen(Endpoint(boost::asio::ip::address_v4::loopback(), 0)));
+    auto listener = must(server.device.listen(Endpoint(Address::loopback(), 0)));
     std::thread acceptor([&] {
       auto request = listener.next(10s);
       if (!request) return;

@@ -14,7 +14,7 @@ inline constexpr auto kPatience = 60s;
 inline constexpr int kEffort = iwarp::test::kSanitizer ? 1 : 4;
 
 /// Where a test listens.
-inline const Endpoint kAnyPort(boost::asio::ip::address_v4::loopback(), 0);
+inline const Endpoint kAnyPort(Address::loopback(), 0);
 
 /// Memory of its own, registered.
 struct Buffer {

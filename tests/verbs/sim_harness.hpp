@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "iwarp/tcp_offload/sim_network.hpp"
+#include "iwarp/sim/network.hpp"
 #include "soft/async_events.hpp"
 #include "soft/engine/half_fpdus.hpp"
 #include "soft/engine/running_clock.hpp"

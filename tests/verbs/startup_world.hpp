@@ -13,8 +13,8 @@
 #include <vector>
 
 #include "iwarp/mpa/startup_frame.hpp"
+#include "iwarp/sim/network.hpp"
 #include "iwarp/tcp_offload/kernel_device.hpp"
-#include "iwarp/tcp_offload/sim_network.hpp"
 #include "soft/startup/startup.hpp"
 
 /// Two hosts, and both sides of a start-up.

@@ -2,7 +2,7 @@
 
 #include <new>
 
-#include "iwarp/tcp_offload/log.hpp"
+#include "iwarp/process/log.hpp"
 
 namespace iwarp::verbs::soft {
 
@@ -21,9 +21,9 @@ Error error_of(const std::exception& thrown, const std::string& what_failed) {
 }
 
 void log_failure(const char* what_failed, const std::exception& thrown) noexcept {
-  static tcp_offload::LogLimit limit;
+  static process::LogLimit limit;
   try {
-    limit.log(tcp_offload::LogLevel::kWarn, error_of(thrown, what_failed).message);
+    limit.log(process::LogLevel::kWarn, error_of(thrown, what_failed).message);
   } catch (const std::exception&) {
     return;
   }

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "iwarp/tcp_offload/process.hpp"
+#include "iwarp/process/forks.hpp"
 #include "iwarp/verbs/error.hpp"
 #include "iwarp/verbs/types.hpp"
 
@@ -8,7 +8,7 @@
 /// They look at nothing of the object but its Origin: it may be locked, or half changed.
 namespace iwarp::verbs::soft {
 
-using tcp_offload::Origin;
+using process::Origin;
 
 inline Failure<Error> refused() {
   return fail(std::errc::no_such_device,

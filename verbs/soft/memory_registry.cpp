@@ -1,6 +1,6 @@
 #include "soft/memory_registry.hpp"
 
-#include "iwarp/tcp_offload/memory_faults.hpp"
+#include "iwarp/process/memory_faults.hpp"
 #include "soft/memory_probe.hpp"
 #include "soft/reservations.hpp"
 #include "soft/secret.hpp"
@@ -105,7 +105,7 @@ namespace {
 // registration, which may come with each message, relies on what its connection has seen to.
 Outcome<ddp::TaggedBuffer> buffer_at(MutableBytes memory, ddp::ProtectionDomainId pd, Access access,
                                      std::optional<std::uint64_t> base) {
-  tcp_offload::catch_memory_faults();
+  process::catch_memory_faults();
   auto buffer = buffer_of(memory, pd, access);
   if (!buffer || !base) return buffer;
   if (memory.size() > UINT64_MAX - *base) {
@@ -125,7 +125,7 @@ Outcome<std::shared_ptr<provider::Mr>> register_memory(
   const auto stag = registry->enable(*buffer);
   if (!stag) return fail(std::errc::not_enough_memory, "memory region: no STag is free");
   return std::shared_ptr<provider::Mr>(
-      tcp_offload::make_shared_here<SoftMr>(registry, pd, *stag, *buffer));
+      process::make_shared_here<SoftMr>(registry, pd, *stag, *buffer));
 }
 
 Outcome<void> prefetch(const ddp::StagTable& table, const ddp::Accessor& by,

@@ -1,6 +1,6 @@
 #include "soft/runtime.hpp"
 
-#include "iwarp/tcp_offload/quiet_thread.hpp"
+#include "iwarp/process/quiet_thread.hpp"
 #include "soft/engine/device_thread.hpp"
 #include "soft/failure.hpp"
 #include "soft/inherited.hpp"
@@ -26,9 +26,9 @@ std::shared_ptr<Runtime> Runtime::make() {
   return {new Runtime, [origin = Origin()](Runtime* last) {
             std::unique_ptr<Runtime> runtime(last);
             // Its threads are not here, and its sets of sockets are those that they wait at.
-            if (origin.inherited()) return tcp_offload::leave_to_parent(std::move(runtime));
+            if (origin.inherited()) return process::leave_to_parent(std::move(runtime));
             if (!runtime->on_own_thread()) return;
-            tcp_offload::quiet_thread([runtime = std::move(runtime)]() mutable {
+            process::quiet_thread([runtime = std::move(runtime)]() mutable {
               runtime.reset();
             }).detach();
           }};

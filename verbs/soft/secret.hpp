@@ -3,13 +3,13 @@
 #include <cstdint>
 #include <system_error>
 
-#include "iwarp/tcp_offload/secret.hpp"
+#include "iwarp/process/secret.hpp"
 
 namespace iwarp::verbs::soft {
 
-/// tcp_offload::secret() where there is no going on without one. Throws std::system_error.
+/// process::secret() where there is no going on without one. Throws std::system_error.
 inline std::uint64_t require_secret() {
-  const auto drawn = tcp_offload::secret();
+  const auto drawn = process::secret();
   if (!drawn) throw std::system_error(drawn.error(), "the system has no random numbers");
   return *drawn;
 }

@@ -101,7 +101,7 @@ class SoftRequestWait final : public provider::RequestWait {
   SoftRequestWait(std::shared_ptr<Runtime> runtime, std::unique_ptr<Startup> startup)
       : runtime_(std::move(runtime)), startup_(std::move(startup)) {}
   ~SoftRequestWait() override {
-    if (origin_.inherited()) tcp_offload::leave_to_parent(std::move(startup_));
+    if (origin_.inherited()) process::leave_to_parent(std::move(startup_));
   }
   SoftRequestWait(const SoftRequestWait&) = delete;
   SoftRequestWait& operator=(const SoftRequestWait&) = delete;
@@ -172,7 +172,7 @@ class SoftProvider final : public provider::Provider {
     const auto stag = runtime_->registry()->reserve(kind, own->id());
     if (!stag) return fail(std::errc::not_enough_memory, "memory window: no STag is free");
     return std::shared_ptr<provider::Mw>(
-        tcp_offload::make_shared_here<SoftMw>(runtime_->registry(), own, type, *stag));
+        process::make_shared_here<SoftMw>(runtime_->registry(), own, type, *stag));
   }
 
   Outcome<std::shared_ptr<provider::FastMr>> alloc_fast_region(
@@ -183,7 +183,7 @@ class SoftProvider final : public provider::Provider {
     const auto stag = runtime_->registry()->reserve(Reserved::kFastRegion, own->id());
     if (!stag) return fail(std::errc::not_enough_memory, "fast region: no STag is free");
     return std::shared_ptr<provider::FastMr>(
-        tcp_offload::make_shared_here<SoftFastMr>(runtime_->registry(), own, *stag));
+        process::make_shared_here<SoftFastMr>(runtime_->registry(), own, *stag));
   }
 
   Outcome<std::shared_ptr<provider::Srq>> create_srq(const std::shared_ptr<provider::Pd>& pd,
@@ -195,14 +195,14 @@ class SoftProvider final : public provider::Provider {
     if (!text) text = over("shared receive queue: max_sge", options.max_sge, kMaxSges);
     if (text) return fail(std::errc::invalid_argument, std::move(*text));
     return std::shared_ptr<provider::Srq>(
-        tcp_offload::make_shared_here<SoftSrq>(services(), own, options, next_srq_.fetch_add(1)));
+        process::make_shared_here<SoftSrq>(services(), own, options, next_srq_.fetch_add(1)));
   }
 
   Outcome<std::shared_ptr<provider::Cq>> create_cq(std::uint32_t depth) override {
     if (origin_.refuses()) return refused();
     if (!is_depth(depth)) return wrong_depth(depth);
     return std::shared_ptr<provider::Cq>(
-        tcp_offload::make_shared_here<SoftCq>(services(), depth, next_cq_.fetch_add(1)));
+        process::make_shared_here<SoftCq>(services(), depth, next_cq_.fetch_add(1)));
   }
 
   Outcome<std::shared_ptr<provider::Qp>> create_qp(const std::shared_ptr<provider::Pd>& pd,

@@ -3,8 +3,6 @@
 #include <array>
 #include <cstdio>
 
-#include "iwarp/rdmap/error.hpp"
-
 namespace iwarp::verbs {
 namespace {
 
@@ -39,11 +37,6 @@ const char* to_string(EndLayer layer) {
     case EndLayer::kRdmap: return "RDMAP";
   }
   return "unknown";
-}
-
-std::string describe(const TerminateInfo& terminate) {
-  return rdmap::describe(
-      {static_cast<rdmap::Layer>(terminate.layer), terminate.type, terminate.code});
 }
 
 std::string Diagnosis::to_string() const {

@@ -5,7 +5,7 @@
 #include <optional>
 #include <utility>
 
-#include "iwarp/tcp_offload/process.hpp"
+#include "iwarp/process/forks.hpp"
 #include "iwarp/verbs/verbs.hpp"
 #include "patient_wait.hpp"
 
@@ -68,7 +68,7 @@ class QueuePair::EventBox {
                           [&](auto step) { return changed_.wait_for(lock, step, condition); });
   }
 
-  const tcp_offload::Origin origin_;
+  const process::Origin origin_;
   std::mutex mutex_;
   std::condition_variable changed_;
   std::optional<ConnectionEvent> established_, ended_;

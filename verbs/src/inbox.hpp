@@ -5,7 +5,7 @@
 #include <memory>
 #include <mutex>
 
-#include "iwarp/tcp_offload/process.hpp"
+#include "iwarp/process/forks.hpp"
 #include "iwarp/verbs/fair_share.hpp"
 #include "iwarp/verbs/listener.hpp"
 #include "patient_wait.hpp"
@@ -70,7 +70,7 @@ class Listener::Inbox {
     }
   }
 
-  const tcp_offload::Origin origin_;
+  const process::Origin origin_;
   const std::size_t most_;
   std::mutex mutex_;
   std::condition_variable changed_;

@@ -2,18 +2,15 @@
 
 #include <utility>
 
-#include "iwarp/tcp_offload/log.hpp"
+#include "iwarp/process/log.hpp"
 
 namespace iwarp::verbs {
 
-void set_logger(std::shared_ptr<spdlog::logger> logger) {
-  tcp_offload::set_logger(std::move(logger));
-}
+void set_logger(std::shared_ptr<spdlog::logger> logger) { process::set_logger(std::move(logger)); }
 
 void log(LogLevel level, std::string_view line) {
-  tcp_offload::log(
-      level == LogLevel::kWarn ? tcp_offload::LogLevel::kWarn : tcp_offload::LogLevel::kDebug,
-      line);
+  process::log(level == LogLevel::kWarn ? process::LogLevel::kWarn : process::LogLevel::kDebug,
+               line);
 }
 
 }  // namespace iwarp::verbs

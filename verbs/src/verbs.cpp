@@ -7,7 +7,7 @@
 #include "grace.hpp"
 #include "inbox.hpp"
 #include "iwarp/base/deadline.hpp"
-#include "iwarp/tcp_offload/process.hpp"
+#include "iwarp/process/forks.hpp"
 #include "patient_wait.hpp"
 
 namespace iwarp::verbs {
@@ -103,7 +103,7 @@ Outcome<SharedReceiveQueue> ProtectionDomain::create_srq(const SrqOptions& optio
 
 Outcome<QueuePair> ProtectionDomain::create_qp(const CompletionQueue& send_cq,
                                                const CompletionQueue& recv_cq, QpOptions options) {
-  auto events = tcp_offload::make_shared_here<QueuePair::EventBox>();
+  auto events = process::make_shared_here<QueuePair::EventBox>();
   auto on_event = [events, user = std::move(options.on_event)](ConnectionEvent event) {
     events->add(event);
     if (user) user(event);
@@ -139,18 +139,6 @@ std::optional<ConnectionRequest> Listener::next(std::chrono::milliseconds timeou
   return ConnectionRequest(std::move(request));
 }
 
-std::vector<std::string> device_names() { return {"kernel"}; }
-
-Outcome<Device> Device::open(const std::string& name) {
-  const std::string wanted = name.empty() ? device_names().front() : name;
-  if (wanted != device_names().front()) {
-    return fail(std::errc::no_such_device, "no device is called '" + wanted + "'");
-  }
-  auto core = provider::open_software(wanted);
-  if (!core) return failure(core.error());
-  return Device(std::move(*core));
-}
-
 Outcome<ProtectionDomain> Device::alloc_pd() {
   auto core = core_->alloc_pd();
   if (!core) return failure(core.error());
@@ -169,12 +157,12 @@ Outcome<Listener> Device::listen(const Endpoint& at, const ListenOptions& option
     handler(ConnectionRequest(std::move(request)));
   });
   if (!core) return failure(core.error());
-  return Listener(tcp_offload::make_shared_here<Listener::Inbox>(std::size_t{0}), std::move(*core));
+  return Listener(process::make_shared_here<Listener::Inbox>(std::size_t{0}), std::move(*core));
 }
 
 Outcome<Listener> Device::listen(const Endpoint& at, const ListenOptions& options) {
   const auto most = static_cast<std::size_t>(std::max(options.backlog, 1));
-  auto inbox = tcp_offload::make_shared_here<Listener::Inbox>(most);
+  auto inbox = process::make_shared_here<Listener::Inbox>(most);
   auto core = core_->listen(at, options, [inbox, told = options.on_waiting](auto request) {
     if (inbox->add(std::move(request)) && told) told();
   });

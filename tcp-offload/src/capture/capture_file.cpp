@@ -37,7 +37,7 @@ CaptureFile::CaptureFile(const std::string& directory, const Endpoint& local,
 std::error_code CaptureFile::append(ConstBytes blocks) {
   if (!file_) {
     // Payload is nobody else's to read, and nobody's link is followed.
-    file_ = Descriptor(
+    file_ = process::Descriptor(
         ::open(path_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600));
     if (!file_) return last_error();
   }

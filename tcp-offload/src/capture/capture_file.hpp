@@ -5,7 +5,7 @@
 #include <system_error>
 
 #include "iwarp/base/bytes.hpp"
-#include "iwarp/tcp_offload/descriptor.hpp"
+#include "iwarp/process/descriptor.hpp"
 #include "iwarp/tcp_offload/stream.hpp"
 
 namespace iwarp::tcp_offload::capture {
@@ -21,7 +21,7 @@ class CaptureFile {
 
  private:
   std::string path_;
-  Descriptor file_;
+  process::Descriptor file_;
   std::uint64_t size_ = 0;
 };
 

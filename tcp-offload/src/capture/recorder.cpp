@@ -4,7 +4,7 @@
 #include <chrono>
 #include <utility>
 
-#include "iwarp/tcp_offload/log.hpp"
+#include "iwarp/process/log.hpp"
 
 namespace iwarp::tcp_offload::capture {
 namespace {
@@ -127,7 +127,7 @@ void Recorder::left() {
 bool Recorder::write() {
   std::string failure;
   const bool last = write_waiting(failure);
-  if (!failure.empty()) log(LogLevel::kWarn, failure);
+  if (!failure.empty()) process::log(process::LogLevel::kWarn, failure);
   return last;
 }
 

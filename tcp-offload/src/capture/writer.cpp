@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "capture/recorder.hpp"
-#include "iwarp/tcp_offload/quiet_thread.hpp"
+#include "iwarp/process/quiet_thread.hpp"
 
 namespace iwarp::tcp_offload::capture {
 namespace {
@@ -38,9 +38,9 @@ class AllWriters {
 
 std::shared_ptr<Writer> Writer::make() {
   [[maybe_unused]] static const int at_exit =
-      std::atexit([] { of_this_process<AllWriters>().flush(); });
+      std::atexit([] { process::of_this_process<AllWriters>().flush(); });
   std::shared_ptr<Writer> writer(new Writer);
-  of_this_process<AllWriters>().add(writer);
+  process::of_this_process<AllWriters>().add(writer);
   return writer;
 }
 
@@ -58,7 +58,7 @@ void Writer::add(std::shared_ptr<Recorder> recorder) {
   const std::lock_guard lock(mutex_);
   if (stopping_) return;
   recorders_.push_back(std::move(recorder));
-  if (!thread_.joinable()) thread_ = quiet_thread([this] { run(); });
+  if (!thread_.joinable()) thread_ = process::quiet_thread([this] { run(); });
 }
 
 bool Writer::wake() {

@@ -7,7 +7,7 @@
 #include <thread>
 #include <vector>
 
-#include "iwarp/tcp_offload/process.hpp"
+#include "iwarp/process/forks.hpp"
 
 namespace iwarp::tcp_offload::capture {
 
@@ -35,7 +35,7 @@ class Writer {
   static constexpr std::chrono::seconds kInterval{1};
   void run();
 
-  const Origin origin_;
+  const process::Origin origin_;
   std::mutex mutex_;
   std::condition_variable changed_;
   bool woken_ = false;

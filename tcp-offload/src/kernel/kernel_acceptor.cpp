@@ -22,7 +22,7 @@ struct KernelAcceptor::State {
 
   asio::io_context& context;
   asio::ip::tcp::acceptor acceptor;
-  ClosedInChildren in_children;  // goes before it
+  process::ClosedInChildren in_children;  // goes before it
   asio::steady_timer timer;
   OperationMemory memory;  // of the wait for a connection, which must not fail for lack of it
   const std::chrono::milliseconds pause;

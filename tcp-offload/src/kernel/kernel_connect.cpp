@@ -20,7 +20,7 @@ struct State {
 
   asio::io_context& context;
   asio::ip::tcp::socket socket;
-  ClosedInChildren in_children;  // goes before it
+  process::ClosedInChildren in_children;  // goes before it
   ConnectionHandler handler;
   bool cancelled = false;
   bool alive = true;  // false once the attempt is being destroyed

@@ -18,7 +18,7 @@ struct KernelConnection::State {
   explicit State(asio::io_context& context) : socket(context) {}
 
   asio::ip::tcp::socket socket;
-  ClosedInChildren in_children;  // goes before it
+  process::ClosedInChildren in_children;  // goes before it
   bool alive = true;  // false once the connection is being destroyed: handlers are dropped
 };
 

@@ -62,8 +62,8 @@ Result<Endpoint, std::error_code> endpoint_by(int socket, Call call) {
 
 }  // namespace
 
-ClosedInChildren Socket::hand_over() {
-  if (!in_children_) in_children_ = ClosedInChildren(get());
+process::ClosedInChildren Socket::hand_over() {
+  if (!in_children_) in_children_ = process::ClosedInChildren(get());
   static_cast<void>(descriptor_.release());
   return std::move(in_children_);
 }
@@ -127,9 +127,9 @@ std::error_code bind_before_connect(int socket, const Endpoint& from) {
 }
 
 Result<Socket, std::error_code> accept_socket(int listener) {
-  Descriptor accepted(::accept4(listener, nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
+  process::Descriptor accepted(::accept4(listener, nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
   if (!accepted) return failure(last_error());
-  ClosedInChildren in_children(accepted.get());  // which may find no memory
+  process::ClosedInChildren in_children(accepted.get());  // which may find no memory
   return Socket(accepted.release(), std::move(in_children));
 }
 

@@ -8,9 +8,9 @@
 #include <system_error>
 
 #include "iwarp/base/result.hpp"
-#include "iwarp/tcp_offload/descriptor.hpp"
+#include "iwarp/process/descriptor.hpp"
+#include "iwarp/process/forks.hpp"
 #include "iwarp/tcp_offload/kernel_device.hpp"
-#include "iwarp/tcp_offload/process.hpp"
 #include "iwarp/tcp_offload/stream.hpp"
 
 /// System calls on sockets that Asio does not make, or not the way this device needs them.
@@ -21,23 +21,23 @@ namespace iwarp::tcp_offload::kernel {
 class Socket {
  public:
   Socket() = default;  ///< None.
-  explicit Socket(int fd) : Socket(fd, ClosedInChildren(fd)) {}
+  explicit Socket(int fd) : Socket(fd, process::ClosedInChildren(fd)) {}
   /// Takes back what hand_over() gave.
-  Socket(int fd, ClosedInChildren in_children)
+  Socket(int fd, process::ClosedInChildren in_children)
       : descriptor_(fd), in_children_(std::move(in_children)) {}
   /// A program's socket, which children keep until hand_over().
-  static Socket of_program(int fd) { return {fd, ClosedInChildren()}; }
+  static Socket of_program(int fd) { return {fd, process::ClosedInChildren()}; }
 
   [[nodiscard]] int get() const { return descriptor_.get(); }
   explicit operator bool() const { return static_cast<bool>(descriptor_); }
   /// Leaves the descriptor to the caller. The result goes before the descriptor is closed.
-  [[nodiscard]] ClosedInChildren hand_over();
+  [[nodiscard]] process::ClosedInChildren hand_over();
   /// Leaves the descriptor to its program.
   void give_back() { static_cast<void>(descriptor_.release()); }
 
  private:
-  Descriptor descriptor_;
-  ClosedInChildren in_children_;  // goes first
+  process::Descriptor descriptor_;
+  process::ClosedInChildren in_children_;  // goes first
 };
 
 /// `errno` as an error code.

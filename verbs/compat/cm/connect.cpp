@@ -2,7 +2,7 @@
 #include "cm/connection.hpp"
 #include "core/errors.hpp"
 #include "core/qp.hpp"
-#include "core/stack.hpp"
+#include "shared/stack.hpp"
 
 namespace iwarp::compat {
 namespace {

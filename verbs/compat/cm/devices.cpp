@@ -19,7 +19,7 @@ struct Opened {
 };
 
 CmDevice open_once(Device& device) {
-  Opened& opened = tcp_offload::of_this_process<Opened>();
+  Opened& opened = process::of_this_process<Opened>();
   const std::lock_guard lock(opened.mutex);
   CmDevice& known = opened.devices[&device];
   if (known.context == nullptr) known.context = ::ibv_open_device(&device.shown);

@@ -9,7 +9,7 @@
 
 #include "core/errors.hpp"
 #include "core/qp.hpp"
-#include "iwarp/tcp_offload/no_cancel.hpp"
+#include "iwarp/process/no_cancel.hpp"
 
 namespace iwarp::compat {
 namespace {
@@ -19,7 +19,7 @@ struct Given {
   std::mutex mutex;
   std::unordered_set<const rdma_cm_event*> events;
 
-  static Given& get() { return tcp_offload::of_this_process<Given>(); }
+  static Given& get() { return process::of_this_process<Given>(); }
   void add(const rdma_cm_event* event) {
     const std::lock_guard lock(mutex);
     events.insert(event);
@@ -36,7 +36,7 @@ struct EndedChannels {
   std::mutex mutex;
   std::deque<std::unique_ptr<EventChannel>> channels;
 
-  static EndedChannels& get() { return tcp_offload::of_this_process<EndedChannels>(); }
+  static EndedChannels& get() { return process::of_this_process<EndedChannels>(); }
   void keep(std::unique_ptr<EventChannel> channel) {
     const std::lock_guard lock(mutex);
     channels.push_back(std::move(channel));
@@ -99,7 +99,7 @@ rdma_event_channel* rdma_create_event_channel() {
 }
 
 void rdma_destroy_event_channel(rdma_event_channel* channel) {
-  const iwarp::tcp_offload::NoCancel whole;
+  const iwarp::process::NoCancel whole;
   EventChannel& ending = channel_of(channel);
   if (ending.origin.inherited() || ending.queue() == nullptr) return;
   ending.end();

@@ -8,9 +8,9 @@
 #include <utility>
 #include <vector>
 
-#include "core/event_queue.hpp"
-#include "core/given_events.hpp"
-#include "iwarp/tcp_offload/process.hpp"
+#include "events/event_queue.hpp"
+#include "events/given_events.hpp"
+#include "iwarp/process/forks.hpp"
 #include "iwarp/verbs/connection.hpp"
 
 namespace iwarp::compat {
@@ -102,7 +102,7 @@ class EventChannel {
   void end();
 
   rdma_event_channel shown{};
-  const tcp_offload::Origin origin;
+  const process::Origin origin;
 
  private:
   mutable std::mutex mutex_;

@@ -6,7 +6,7 @@
 #include "cm/devices.hpp"
 #include "core/errors.hpp"
 #include "core/qp.hpp"
-#include "iwarp/tcp_offload/no_cancel.hpp"
+#include "iwarp/process/no_cancel.hpp"
 
 namespace iwarp::compat {
 
@@ -123,7 +123,7 @@ int rdma_create_id(rdma_event_channel* channel, rdma_cm_id** id, void* context,
 int rdma_destroy_id(rdma_cm_id* shown) {
   Id& id = id_of(shown);
   if (id.origin.inherited()) return 0;
-  const iwarp::tcp_offload::NoCancel whole;
+  const iwarp::process::NoCancel whole;
   delete &id;
   return 0;
 }

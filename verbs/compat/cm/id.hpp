@@ -42,7 +42,7 @@ class IdLink {
 /// (rdma_cm(7)); events come from the stack's threads.
 struct Id {
   rdma_cm_id shown{};
-  const tcp_offload::Origin origin;  ///< What a forked child has inherited fails with ENODEV there.
+  const process::Origin origin;  ///< What a forked child has inherited fails with ENODEV there.
   std::shared_ptr<IdLink> link = std::make_shared<IdLink>(*this);
   /// Of an id without a channel of the program's: its calls wait for their event.
   std::unique_ptr<EventChannel> own_channel;

@@ -3,7 +3,7 @@
 
 #include "cm/connection.hpp"
 #include "core/errors.hpp"
-#include "core/stack.hpp"
+#include "shared/stack.hpp"
 
 namespace iwarp::compat {
 

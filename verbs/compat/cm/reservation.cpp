@@ -40,7 +40,7 @@ bool exclude(const Kept& one, const Kept& other) {
 // The ports of the ids of this process.
 class Book {
  public:
-  static Book& get() { return tcp_offload::of_this_process<Book>(); }
+  static Book& get() { return process::of_this_process<Book>(); }
 
   void add(const Kept& kept) {
     const std::lock_guard lock(mutex_);
@@ -144,7 +144,7 @@ int Reservation::keep(Endpoint& at, const ReservationTerms& terms) {
   at_ = at;
   terms_ = terms;
   Book::get().add({this, at, terms});
-  in_children_ = tcp_offload::ClosedInChildren(socket);
+  in_children_ = process::ClosedInChildren(socket);
   return 0;
 }
 

@@ -3,7 +3,7 @@
 #include <optional>
 
 #include "cm/address.hpp"
-#include "iwarp/tcp_offload/process.hpp"
+#include "iwarp/process/forks.hpp"
 
 namespace iwarp::compat {
 
@@ -41,8 +41,7 @@ class Reservation {
   int keep(Endpoint& at, const ReservationTerms& terms);
 
   int socket_ = -1;
-  tcp_offload::ClosedInChildren
-      in_children_;  ///< A child may want the port that its parent gave up.
+  process::ClosedInChildren in_children_;  ///< A child may want the port that its parent gave up.
   Endpoint at_;
   std::optional<ReservationTerms> terms_;
 };

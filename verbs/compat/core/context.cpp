@@ -11,7 +11,7 @@
 #include "core/qp.hpp"
 #include "core/query.hpp"
 #include "core/srq.hpp"
-#include "core/stack.hpp"
+#include "shared/stack.hpp"
 
 namespace iwarp::compat {
 

@@ -6,10 +6,10 @@
 #include <memory>
 #include <utility>
 
-#include "core/async.hpp"
 #include "core/device.hpp"
 #include "core/uses.hpp"
-#include "iwarp/tcp_offload/process.hpp"
+#include "events/async.hpp"
+#include "iwarp/process/forks.hpp"
 #include "iwarp/verbs/provider.hpp"
 
 namespace iwarp::compat {
@@ -20,7 +20,7 @@ struct Context {
   verbs_context extended{};
   std::shared_ptr<verbs::provider::Provider> provider;
   AsyncQueue async;
-  tcp_offload::Origin origin;
+  process::Origin origin;
 
   Context(Device& device, std::shared_ptr<verbs::provider::Provider> with);
   void hold() { ++owners_; }

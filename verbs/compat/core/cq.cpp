@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <array>
 
-#include "core/completion.hpp"
 #include "core/errors.hpp"
-#include "core/process_end.hpp"
-#include "iwarp/tcp_offload/no_cancel.hpp"
+#include "iwarp/process/no_cancel.hpp"
+#include "shared/process_end.hpp"
+#include "work/completion.hpp"
 
 namespace iwarp::compat {
 namespace {
@@ -102,7 +102,7 @@ int ibv_destroy_cq(ibv_cq* shown) {
   if (inherited(shown->context)) return 0;
   Cq& cq = cq_of(shown);
   if (!cq.uses.close()) return EBUSY;
-  const iwarp::tcp_offload::NoCancel whole;
+  const iwarp::process::NoCancel whole;
   cq.watch.reset();
   wait_for_acknowledgements(cq);
   cq.route.reset();

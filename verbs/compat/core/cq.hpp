@@ -8,10 +8,10 @@
 #include <mutex>
 #include <optional>
 
-#include "core/async.hpp"
-#include "core/channel.hpp"
 #include "core/context.hpp"
 #include "core/uses.hpp"
+#include "events/async.hpp"
+#include "events/channel.hpp"
 #include "iwarp/verbs/provider.hpp"
 
 /// Completion queues of the C interface.

@@ -9,8 +9,8 @@
 #include <mutex>
 
 #include "core/errors.hpp"
-#include "core/stack.hpp"
 #include "exports.hpp"
+#include "shared/stack.hpp"
 
 namespace iwarp::compat {
 namespace {

@@ -4,7 +4,7 @@
 
 #include <array>
 
-#include "core/interfaces.hpp"
+#include "shared/interfaces.hpp"
 
 namespace iwarp::compat {
 

@@ -4,8 +4,8 @@
 #include <bit>
 
 #include "core/errors.hpp"
-#include "core/post.hpp"
 #include "exports.hpp"
+#include "work/post.hpp"
 
 namespace iwarp::compat {
 namespace {

@@ -7,9 +7,9 @@
 #include "core/errors.hpp"
 #include "core/memory.hpp"
 #include "core/srq.hpp"
-#include "core/stack.hpp"
 #include "hand/rendezvous.hpp"
-#include "iwarp/tcp_offload/no_cancel.hpp"
+#include "iwarp/process/no_cancel.hpp"
+#include "shared/stack.hpp"
 
 namespace iwarp::compat {
 namespace {
@@ -222,7 +222,7 @@ ibv_qp* ibv_create_qp(ibv_pd* pd, ibv_qp_init_attr* attributes) {
 
 int ibv_destroy_qp(ibv_qp* shown) {
   if (inherited(shown->context)) return 0;
-  const iwarp::tcp_offload::NoCancel whole;
+  const iwarp::process::NoCancel whole;
   Qp& qp = qp_of(shown);
   qp.events->end();
   Rendezvous::get().forget(*qp.core);

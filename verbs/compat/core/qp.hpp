@@ -8,11 +8,11 @@
 #include <mutex>
 #include <optional>
 
-#include "core/async.hpp"
-#include "core/qp_batch.hpp"
-#include "core/stats.hpp"
 #include "core/uses.hpp"
+#include "events/async.hpp"
 #include "iwarp/verbs/provider.hpp"
+#include "shared/stats.hpp"
+#include "work/qp_batch.hpp"
 
 /// Queue pairs of the C interface.
 namespace iwarp::compat {

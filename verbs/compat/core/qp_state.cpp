@@ -6,8 +6,8 @@
 #include "core/memory.hpp"
 #include "core/qp.hpp"
 #include "core/query.hpp"
-#include "core/stack.hpp"
 #include "hand/rendezvous.hpp"
+#include "shared/stack.hpp"
 
 namespace iwarp::compat {
 namespace {

@@ -8,8 +8,8 @@
 
 #include "core/context.hpp"
 #include "core/errors.hpp"
-#include "core/stack.hpp"
 #include "exports.hpp"
+#include "shared/stack.hpp"
 
 namespace iwarp::compat {
 namespace {

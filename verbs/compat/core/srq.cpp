@@ -3,8 +3,8 @@
 #include "core/context.hpp"
 #include "core/errors.hpp"
 #include "core/memory.hpp"
-#include "core/post.hpp"
-#include "iwarp/tcp_offload/no_cancel.hpp"
+#include "iwarp/process/no_cancel.hpp"
+#include "work/post.hpp"
 
 namespace iwarp::compat {
 namespace {
@@ -89,7 +89,7 @@ int ibv_destroy_srq(ibv_srq* shown) {
   if (inherited(shown->context)) return 0;
   Srq& srq = srq_of(shown);
   if (!srq.uses.close()) return EBUSY;
-  const iwarp::tcp_offload::NoCancel whole;
+  const iwarp::process::NoCancel whole;
   srq.route.reset();
   ::pthread_cond_destroy(&shown->cond);
   ::pthread_mutex_destroy(&shown->mutex);

@@ -5,8 +5,8 @@
 #include <memory>
 #include <optional>
 
-#include "core/async.hpp"
 #include "core/uses.hpp"
+#include "events/async.hpp"
 #include "iwarp/verbs/provider.hpp"
 
 namespace iwarp::compat {

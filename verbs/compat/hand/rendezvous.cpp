@@ -6,9 +6,9 @@
 
 #include "core/errors.hpp"
 #include "core/qp.hpp"
-#include "core/stack.hpp"
-#include "iwarp/tcp_offload/process.hpp"
-#include "iwarp/tcp_offload/quiet_thread.hpp"
+#include "iwarp/process/forks.hpp"
+#include "iwarp/process/quiet_thread.hpp"
+#include "shared/stack.hpp"
 
 namespace iwarp::compat {
 namespace {
@@ -47,7 +47,7 @@ bool meets_still(const verbs::provider::Qp& qp) {
 }  // namespace
 
 // A forked process has its own numbers, at a port of its own.
-Rendezvous& Rendezvous::get() { return tcp_offload::of_this_process<Rendezvous>(); }
+Rendezvous& Rendezvous::get() { return process::of_this_process<Rendezvous>(); }
 
 std::uint32_t Rendezvous::take_number() {
   const std::lock_guard lock(mutex_);
@@ -114,7 +114,7 @@ void Rendezvous::expect(const std::shared_ptr<verbs::provider::Qp>& qp,
                               Expecting{qp, {std::chrono::steady_clock::now(), patience}});
   if (watched_) return;
   try {
-    tcp_offload::quiet_thread([this] { watch(); }).detach();
+    process::quiet_thread([this] { watch(); }).detach();
     watched_ = true;
   } catch (const std::system_error&) {
     // No thread is to be had: the next one that sends tries again.

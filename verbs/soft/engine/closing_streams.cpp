@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "iwarp/tcp_offload/log.hpp"
+#include "iwarp/process/log.hpp"
 
 namespace iwarp::verbs::soft {
 
@@ -51,8 +51,8 @@ void ClosingStreams::serve(std::uint64_t token, Time now) {
 bool ClosingStreams::turn(StreamCloser& closer, Time now) {
   if (closer.turn(now) != StreamCloser::State::kOver) return false;
   if (!closer.failure().empty()) {
-    static tcp_offload::LogLimit limit;
-    limit.log(tcp_offload::LogLevel::kWarn, closer.failure());
+    static process::LogLimit limit;
+    limit.log(process::LogLevel::kWarn, closer.failure());
   }
   sockets_.remove(closer.descriptor());
   return true;

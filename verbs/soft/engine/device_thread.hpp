@@ -3,7 +3,7 @@
 #include <thread>
 #include <utility>
 
-#include "iwarp/tcp_offload/quiet_thread.hpp"
+#include "iwarp/process/quiet_thread.hpp"
 
 namespace iwarp::verbs::soft {
 
@@ -14,7 +14,7 @@ inline thread_local bool on_device_thread = false;
 /// A thread of that kind.
 template <typename Function>
 std::thread device_thread(Function function) {
-  return tcp_offload::quiet_thread([function = std::move(function)]() mutable {
+  return process::quiet_thread([function = std::move(function)]() mutable {
     on_device_thread = true;
     function();
   });

@@ -4,8 +4,8 @@
 #include <sstream>
 #include <utility>
 
+#include "iwarp/process/log.hpp"
 #include "iwarp/rdmap/describe.hpp"
-#include "iwarp/tcp_offload/log.hpp"
 #include "soft/startup/error.hpp"
 
 namespace iwarp::verbs::soft {
@@ -87,11 +87,11 @@ Diagnosis failed_startup(const Error& error) {
 void log_end(const EndOfConnection& end) try {
   const bool began = end.remote.port() != 0;
   const bool expected = end.why.graceful || end.why.by == EndedBy::kProgram || !began;
-  const auto level = expected ? tcp_offload::LogLevel::kDebug : tcp_offload::LogLevel::kWarn;
-  if (!tcp_offload::logs(level)) return;
+  const auto level = expected ? process::LogLevel::kDebug : process::LogLevel::kWarn;
+  if (!process::logs(level)) return;
   const std::string between =
       began ? ", " + to_text(end.local) + " to " + to_text(end.remote) : std::string();
-  static tcp_offload::LogLimit limit;
+  static process::LogLimit limit;
   limit.log(level,
             "queue pair " + std::to_string(end.qp_number) + between + ": " + end.why.to_string());
 } catch (const std::bad_alloc&) {  // the log lacks a line

@@ -1,6 +1,6 @@
 #include <utility>
 
-#include "iwarp/tcp_offload/no_cancel.hpp"
+#include "iwarp/process/no_cancel.hpp"
 #include "soft/async_events.hpp"
 #include "soft/failure.hpp"
 #include "soft/qp/halves.hpp"
@@ -34,7 +34,7 @@ bool QpHalves::delivered() const {
 // Leaves the queues and the engine, and tells the program; not inside a half. Where there is no
 // memory for that, the look at the deadlines tries it again.
 void QpHalves::bid_farewell() {
-  const tcp_offload::NoCancel whole;
+  const process::NoCancel whole;
   Wanted& wanted = parts_.wanted;
   if (!wanted.farewell.exchange(false) || parts_.link.load() == nullptr) return;
   try {

@@ -3,7 +3,7 @@
 #include <atomic>
 
 #include "iwarp/base/thread_safety.hpp"
-#include "iwarp/tcp_offload/no_cancel.hpp"
+#include "iwarp/process/no_cancel.hpp"
 
 namespace iwarp::verbs::soft {
 
@@ -41,7 +41,7 @@ class IWARP_CAPABILITY("handoff lock") HandoffLock {
   template <typename Pause, typename Work>
   void close(Pause&& pause, Work&& work) {
     while (held_.exchange(true)) pause();
-    const tcp_offload::NoCancel whole;
+    const process::NoCancel whole;
     while (pending_.exchange(false)) work();
   }
 
@@ -62,7 +62,7 @@ class IWARP_CAPABILITY("handoff lock") HandoffLock {
 
    private:
     std::atomic<bool>& held_;
-    const tcp_offload::NoCancel whole_;
+    const process::NoCancel whole_;
   };
 
   std::atomic<bool> held_{false};

@@ -7,7 +7,7 @@
 #include "iwarp/connection/batch.hpp"
 #include "iwarp/connection/inbound.hpp"
 #include "iwarp/mpa/fpdu.hpp"
-#include "iwarp/tcp_offload/memory_faults.hpp"
+#include "iwarp/process/memory_faults.hpp"
 
 namespace iwarp::verbs::soft {
 
@@ -18,7 +18,7 @@ struct Scratch {
   static constexpr std::size_t kStagingSize = kReadSize + mpa::kMaxFpduWireSize;
 
   Scratch() : staging(new std::byte[kStagingSize]) {
-    tcp_offload::admit_memory_faults();  // the thread is about to use memory of the program
+    process::admit_memory_faults();  // the thread is about to use memory of the program
   }
 
   /// The calling thread's own. Throws as OfThread.

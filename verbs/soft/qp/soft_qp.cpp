@@ -13,7 +13,7 @@ using connection::LifeEvent;
 }  // namespace
 
 std::shared_ptr<SoftQp> SoftQp::make(Init init) {
-  auto qp = tcp_offload::make_shared_here<SoftQp>(std::move(init));
+  auto qp = process::make_shared_here<SoftQp>(std::move(init));
   qp->parts_.self = qp;
   return qp;
 }

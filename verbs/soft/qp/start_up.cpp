@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "iwarp/tcp_offload/memory_faults.hpp"
+#include "iwarp/process/memory_faults.hpp"
 #include "soft/failure.hpp"
 #include "soft/qp/scratch.hpp"
 #include "soft/startup/adopt.hpp"
@@ -192,7 +192,7 @@ void QpStartUp::enter_rdma_mode(RdmaMode mode) {
   const ConnectionEvent established{ConnectionEvent::Kind::kEstablished, {}, mode.info};
   const LifeEvent entered =
       mode.role == Role::kResponder ? LifeEvent::kEnterAsResponder : LifeEvent::kEnterAsInitiator;
-  tcp_offload::catch_memory_faults();  // the program may have set a handler since it registered
+  process::catch_memory_faults();  // the program may have set a handler since it registered
   auto made = std::make_unique<Link>(parts_, std::move(mode), parts_.init.services->secret());
   Link& link = *made;
   const bool in_rdma_mode =

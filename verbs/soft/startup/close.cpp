@@ -5,7 +5,7 @@
 #include <optional>
 #include <utility>
 
-#include "iwarp/tcp_offload/log.hpp"
+#include "iwarp/process/log.hpp"
 #include "iwarp/verbs/connection.hpp"
 #include "soft/engine/stream_closer.hpp"
 
@@ -27,7 +27,7 @@ class Closing : public std::enable_shared_from_this<Closing> {
   void look() {
     if (closer_->turn(StreamCloser::Time{} + waited_) != StreamCloser::State::kOver) return wait();
     if (!closer_->failure().empty()) {
-      tcp_offload::log(tcp_offload::LogLevel::kWarn, closer_->failure());
+      process::log(process::LogLevel::kWarn, closer_->failure());
     }
     closer_.reset();
     timer_.reset();

@@ -1,6 +1,7 @@
 #include "soft/startup/connect_session.hpp"
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 #include "soft/failure.hpp"
@@ -21,6 +22,11 @@ constexpr std::chrono::milliseconds kSlowRefusal{500};
 bool may_be_there_later(const std::error_code& error) {
   return error == std::errc::connection_refused || error == std::errc::timed_out ||
          error == std::errc::host_unreachable;
+}
+
+Endpoint any_of_family(const Endpoint& like, std::uint16_t port) {
+  const Address any = like.address().is_v6() ? Address(std::array<std::uint8_t, 16>{}) : Address();
+  return Endpoint(any, port);
 }
 
 std::chrono::milliseconds longer(std::chrono::milliseconds pause) {
@@ -82,7 +88,7 @@ void ConnectSession::drop() {
 
 void ConnectSession::connect() {
   const bool any = options_.from.address().is_unspecified();
-  tcp_offload::LocalEnd from(any ? Endpoint(to_.protocol(), options_.from.port()) : options_.from);
+  tcp_offload::LocalEnd from(any ? any_of_family(to_, options_.from.port()) : options_.from);
   from.traffic_class = options_.traffic_class;
   attempt_ = device_.async_connect_from(
       from, to_,

@@ -21,11 +21,7 @@ Error make_error(std::errc code, const std::string& what, const std::string& why
 
 }  // namespace
 
-std::string to_text(const Endpoint& endpoint) {
-  const std::string address = endpoint.address().to_string();
-  const std::string port = std::to_string(endpoint.port());
-  return endpoint.address().is_v6() ? "[" + address + "]:" + port : address + ":" + port;
-}
+std::string to_text(const Endpoint& endpoint) { return endpoint.to_string(); }
 
 std::string to_text(std::chrono::milliseconds time) {
   if (time < std::chrono::seconds(1)) return std::to_string(time.count()) + " ms";

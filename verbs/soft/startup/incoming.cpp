@@ -23,7 +23,7 @@ class Incoming final : public SoftIncoming {
 
   ~Incoming() override {
     if (origin_.inherited()) {
-      tcp_offload::leave_to_parent(std::make_unique<decltype(session_)>(std::move(session_)));
+      process::leave_to_parent(std::make_unique<decltype(session_)>(std::move(session_)));
     } else if (claim()) {
       try {
         post_rejection({}, {});

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "iwarp/tcp_offload/log.hpp"
+#include "iwarp/process/log.hpp"
 #include "soft/failure.hpp"
 #include "soft/startup/incoming.hpp"
 
@@ -85,7 +85,7 @@ void ListenerCore::on_accept(std::error_code error,
 
 void ListenerCore::begin(std::unique_ptr<tcp_offload::Connection> connection) {
   if (!admits(connection->remote())) return;
-  const auto peer = connection->remote().address();
+  const Address peer = connection->remote().address();
   make_room_for(peer);
   if (acceptor_ == nullptr) return;
   const auto session =
@@ -121,11 +121,11 @@ void ListenerCore::rest_after(std::error_code error) {
     starve();
   }
   if (std::exchange(rests_, true)) return;
-  tcp_offload::log(tcp_offload::LogLevel::kWarn,
-                   "connections are accepted as far as the system permits: " + error.message());
+  process::log(process::LogLevel::kWarn,
+               "connections are accepted as far as the system permits: " + error.message());
 }
 
-void ListenerCore::make_room_for(const boost::asio::ip::address& peer) {
+void ListenerCore::make_room_for(const Address& peer) {
   const std::size_t most = std::max<std::size_t>(options_.max_half_open, 1);
   const std::size_t of_one = std::clamp<std::size_t>(options_.max_half_open_per_address, 1, most);
   while (shares_.of_peer(peer) >= of_one && gives_up(shares_.oldest_of(peer))) {
@@ -153,8 +153,8 @@ void ListenerCore::on_no_request(ResponderSession& session) {
   accept_next();
   // A stranger's failure is no news to a program; the log at level debug has it, for the search for
   // a cause.
-  if (tcp_offload::logs(tcp_offload::LogLevel::kDebug)) {
-    tcp_offload::log(tcp_offload::LogLevel::kDebug, session.failure().message);
+  if (process::logs(process::LogLevel::kDebug)) {
+    process::log(process::LogLevel::kDebug, session.failure().message);
   }
   if (!options_.on_no_request) return;
   call_program([&] { gate_.pass([&] { options_.on_no_request(session.failure()); }); });

@@ -56,7 +56,7 @@ class ListenerCore final : public RequestSink,
   void begin(std::unique_ptr<tcp_offload::Connection> connection);
   [[nodiscard]] bool admits(const Endpoint& peer);
   void rest_after(std::error_code error);
-  void make_room_for(const boost::asio::ip::address& peer);
+  void make_room_for(const Address& peer);
   bool gives_up(std::optional<ResponderSession*> session);
   std::shared_ptr<ResponderSession> forget(ResponderSession& session);
 

@@ -4,7 +4,7 @@
 #include <future>
 #include <utility>
 
-#include "iwarp/tcp_offload/process.hpp"
+#include "iwarp/process/forks.hpp"
 #include "soft/engine/device_thread.hpp"
 #include "soft/startup/connect_session.hpp"
 #include "soft/startup/error.hpp"
@@ -81,7 +81,7 @@ Outcome<std::shared_ptr<provider::Listener>> start_listen(
                                              std::move(handler), std::move(as_responder));
   device->post([core] { core->start(); });
   return std::shared_ptr<provider::Listener>(
-      tcp_offload::make_shared_here<SoftListener>(std::move(device), std::move(core), bound));
+      process::make_shared_here<SoftListener>(std::move(device), std::move(core), bound));
 }
 
 }  // namespace iwarp::verbs::soft

@@ -30,7 +30,7 @@ using LikeMemcpy = void* (*)(void* to, const void* from, std::size_t size);
 
 /// A thread's access to memory that may go away at any time, and the place where the thread goes on
 /// if it has gone: what guarded() and the handler of the signals that such an access raises know of
-/// each other (tcp_offload::catch_memory_faults()). Without that handler the process ends.
+/// each other (process::catch_memory_faults()). Without that handler the process ends.
 class AccessGuard {
  public:
   AccessGuard(const AccessGuard&) = delete;

@@ -1,18 +1,19 @@
 #pragma once
 
-#include <boost/asio/ip/tcp.hpp>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
+#include <vector>
 
+#include "iwarp/verbs/endpoint.hpp"
 #include "iwarp/verbs/error.hpp"
 #include "iwarp/verbs/streaming_socket.hpp"
 #include "iwarp/verbs/types.hpp"
 
 namespace iwarp::verbs {
-
-/// An IPv4 or IPv6 address and a TCP port.
-using Endpoint = boost::asio::ip::tcp::endpoint;
 
 /// What becomes of a TCP connection whose MPA start-up ends in a rejection. RFC 5044 §7.1.2 (rules
 /// 2 and 3) leaves it open to its user, which mostly has no use for it.

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <boost/asio/ip/address.hpp>
 #include <boost/multi_index/composite_key.hpp>
 #include <boost/multi_index/hashed_index.hpp>
 #include <boost/multi_index/member.hpp>
@@ -13,19 +12,20 @@
 #include <iterator>
 #include <optional>
 
+#include "iwarp/verbs/endpoint.hpp"
+
 namespace iwarp::verbs {
 
 /// The network that limits on peers count by: an IPv4 address, also one inside an IPv6 address, or
 /// the upper 64 bits of an IPv6 address, as the lower ones are a host's to choose (RFC 4291
 /// §2.5.1).
-inline boost::asio::ip::address counted_network(const boost::asio::ip::address& of) {
+inline Address counted_network(const Address& of) {
   constexpr std::size_t kPrefix = 8;  // octets
-  if (!of.is_v6()) return of;
-  const auto v6 = of.to_v6();
-  if (v6.is_v4_mapped()) return make_address_v4(boost::asio::ip::v4_mapped, v6);
-  auto octets = v6.to_bytes();
+  if (of.is_v4()) return of;
+  if (of.is_v4_mapped()) return of.mapped_v4();
+  auto octets = of.octets();
   std::fill(octets.begin() + kPrefix, octets.end(), std::uint8_t{0});
-  return boost::asio::ip::address_v6(octets);
+  return Address(octets);
 }
 
 /// The holders of something that is scarce, by the network of the peer for which each holds it.
@@ -37,12 +37,12 @@ template <typename Holder>
 class FairShare {
   struct Held {
     Holder holder;
-    boost::asio::ip::address network;
+    Address network;
     std::uint64_t order;
     std::size_t amount;
   };
   struct Share {
-    boost::asio::ip::address network;
+    Address network;
     std::size_t amount;
   };
   struct ByHolder {};
@@ -53,7 +53,7 @@ class FairShare {
 
  public:
   /// The youngest of all from now on. Precondition: it is not there yet, and `amount` is not 0.
-  void add(const Holder& holder, const boost::asio::ip::address& peer, std::size_t amount = 1) {
+  void add(const Holder& holder, const Address& peer, std::size_t amount = 1) {
     const auto network = counted_network(peer);
     auto& shares = shares_.template get<ByNetwork>();
     // Without memory for the holder an empty share is left, which changes nothing.
@@ -82,20 +82,20 @@ class FairShare {
   /// How many holders there are.
   [[nodiscard]] std::size_t size() const { return held_.size(); }
   /// The amounts of the peer's network.
-  [[nodiscard]] std::size_t of_peer(const boost::asio::ip::address& peer) const {
+  [[nodiscard]] std::size_t of_peer(const Address& peer) const {
     const auto& shares = shares_.template get<ByNetwork>();
     const auto at = shares.find(counted_network(peer));
     return at == shares.end() ? 0 : at->amount;
   }
   /// The one of the peer's network that has been there longest.
-  [[nodiscard]] std::optional<Holder> oldest_of(const boost::asio::ip::address& peer) const {
+  [[nodiscard]] std::optional<Holder> oldest_of(const Address& peer) const {
     const auto& by_age = held_.template get<ByAgeInNetwork>();
     const auto at = by_age.lower_bound(counted_network(peer));
     const bool found = at != by_age.end() && at->network == counted_network(peer);
     return found ? std::optional(at->holder) : std::nullopt;
   }
   /// Whether the peer's network has a large share.
-  [[nodiscard]] bool is_large(const boost::asio::ip::address& peer) const {
+  [[nodiscard]] bool is_large(const Address& peer) const {
     return of_peer(peer) > most_of_a_small_share();
   }
   /// The holder that makes room: the one that has been there longest of the network with the
@@ -121,31 +121,30 @@ class FairShare {
     return std::max<std::size_t>(total_ / kLargePart, 1);
   }
   /// The network with the largest share, if that is a large one. Precondition: there are holders.
-  [[nodiscard]] std::optional<boost::asio::ip::address> largest() const {
+  [[nodiscard]] std::optional<Address> largest() const {
     const Share& share = *std::prev(shares_.template get<ByAmount>().end());
     return share.amount > most_of_a_small_share() ? std::optional(share.network) : std::nullopt;
   }
 
   boost::multi_index_container<
-      Held,
-      boost::multi_index::indexed_by<
-          boost::multi_index::hashed_unique<
-              boost::multi_index::tag<ByHolder>,
-              boost::multi_index::member<Held, Holder, &Held::holder>>,
-          boost::multi_index::ordered_unique<
-              boost::multi_index::tag<ByAge>,
-              boost::multi_index::member<Held, std::uint64_t, &Held::order>>,
-          boost::multi_index::ordered_unique<
-              boost::multi_index::tag<ByAgeInNetwork>,
-              boost::multi_index::composite_key<
-                  Held, boost::multi_index::member<Held, boost::asio::ip::address, &Held::network>,
-                  boost::multi_index::member<Held, std::uint64_t, &Held::order>>>>>
+      Held, boost::multi_index::indexed_by<
+                boost::multi_index::hashed_unique<
+                    boost::multi_index::tag<ByHolder>,
+                    boost::multi_index::member<Held, Holder, &Held::holder>>,
+                boost::multi_index::ordered_unique<
+                    boost::multi_index::tag<ByAge>,
+                    boost::multi_index::member<Held, std::uint64_t, &Held::order>>,
+                boost::multi_index::ordered_unique<
+                    boost::multi_index::tag<ByAgeInNetwork>,
+                    boost::multi_index::composite_key<
+                        Held, boost::multi_index::member<Held, Address, &Held::network>,
+                        boost::multi_index::member<Held, std::uint64_t, &Held::order>>>>>
       held_;
   boost::multi_index_container<
       Share, boost::multi_index::indexed_by<
                  boost::multi_index::ordered_unique<
                      boost::multi_index::tag<ByNetwork>,
-                     boost::multi_index::member<Share, boost::asio::ip::address, &Share::network>>,
+                     boost::multi_index::member<Share, Address, &Share::network>>,
                  boost::multi_index::ordered_non_unique<
                      boost::multi_index::tag<ByAmount>,
                      boost::multi_index::member<Share, std::size_t, &Share::amount>>>>

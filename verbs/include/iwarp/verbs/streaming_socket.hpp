@@ -4,7 +4,7 @@
 #include <utility>
 #include <vector>
 
-#include "iwarp/tcp_offload/descriptor.hpp"
+#include "iwarp/process/descriptor.hpp"
 
 namespace iwarp::verbs {
 
@@ -43,7 +43,7 @@ class StreamingSocket {
   }
 
  private:
-  tcp_offload::Descriptor descriptor_;
+  process::Descriptor descriptor_;
   std::vector<std::byte> already_read_;
 };
 

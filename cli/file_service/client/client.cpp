@@ -1,0 +1,117 @@
+#include "file_service/client/client.hpp"
+
+#include <spdlog/spdlog.h>
+
+#include "context.hpp"
+#include "interrupt.hpp"
+
+namespace iwarp::cli::file_service {
+
+Client::Client(verbs::Device& device, const HostPort& server, const ClientOptions& options)
+    : server_(to_string(server)), options_(options) {
+  const auto hello = Hello{}.encode();
+  options_.start_up.private_data.assign(hello.begin(), hello.end());
+  std::string why;
+  for (const verbs::Endpoint& endpoint : resolve(server)) {
+    try {
+      connect(device, endpoint);
+      take_welcome();
+      return;
+    } catch (const Rejected& rejected) {
+      const auto welcome = Welcome::parse(rejected.private_data());
+      fail(welcome ? describe(welcome->status) : "something else than 'iwarp serve' listens there");
+    } catch (const LinkLost& lost) {
+      why = lost.what();
+      spdlog::info("{}: {}", to_string(endpoint), why);
+    }
+  }
+  throw CommandError(fmt::format("cannot connect to {}: {}", server_, why));
+}
+
+Client::~Client() {
+  if (!link_) return;
+  if (sent_ == answered_) {
+    link_->close();
+  } else {
+    // With requests under way something has gone wrong: the server shall know at once.
+    link_->abort();
+  }
+}
+
+void Client::connect(verbs::Device& device, const verbs::Endpoint& to) {
+  // A queue pair connects once.
+  link_ = std::make_unique<Link>(device, kClientLink, options_.timeout);
+  info_ = link_->connect(to, options_.start_up, InterruptGuard::check);
+}
+
+void Client::take_welcome() {
+  const auto welcome = Welcome::parse(info_.private_data);
+  if (!welcome || welcome->status != Status::kOk) {
+    fail("something else than 'iwarp serve' listens there");
+  }
+  window_ = std::min<std::size_t>(kWindow, welcome->credits);
+  chunk_ = std::min(kMaxChunk, welcome->max_chunk);
+  spdlog::debug("{}: connected, MPA revision {}, {} CRC, {} credits", server_, info_.mpa_revision,
+                info_.crc ? "with" : "without", welcome->credits);
+}
+
+void Client::send(Request request) try {
+  if (request.payload.size() > kMaxName) {
+    throw usage_error(fmt::format("a name has at most {} octets", kMaxName));
+  }
+  silence_.end();
+  while (link_->free_sends() == 0) wait_a_little();
+  request.id = sent_++;
+  link_->send(request.encode(link_->outgoing()));
+} catch (const LinkLost& lost) {
+  fail(lost.what());
+}
+
+Answer Client::receive(const std::string& subject) try {
+  while (true) {
+    const Link::Event event = next_message();
+    const auto reply = ReplyView::parse(link_->message(event));
+    if (!reply) fail(fmt::format("the server sent a bad answer ({})", describe(reply.error())));
+    if (reply->id() != answered_) fail("the server answered a request that it was not asked");
+    const Status status = reply->status();
+    Answer answer{
+        reply->length(), reply->position(), {reply->payload().begin(), reply->payload().end()}};
+    link_->recycle(event.slot);
+    if (status == Status::kWorking) continue;
+    ++answered_;
+    if (status == Status::kOk) return answer;
+    const std::string text(reinterpret_cast<const char*>(answer.payload.data()),
+                           answer.payload.size());
+    throw CommandError(
+        fmt::format("{}: {}{}{}", subject, describe(status), text.empty() ? "" : ": ", text));
+  }
+} catch (const LinkLost& lost) {
+  fail(lost.what());
+}
+
+Link::Event Client::next_message() {
+  silence_.end();
+  while (arrived_.empty()) wait_a_little();
+  const Link::Event event = arrived_.front();
+  arrived_.pop_front();
+  return event;
+}
+
+void Client::wait_a_little() {
+  InterruptGuard::check();
+  const auto event = link_->wait(kInterruptSlice);
+  if (event) silence_.end();
+  if (event && event->kind == Link::Event::Kind::kMessage) arrived_.push_back(*event);
+  if (event || !silence_.lasts(options_.timeout, Silence::Clock::now(), link_->octets_moved())) {
+    return;
+  }
+  link_->abort();
+  fail(fmt::format("the server gave no sign of life for {} seconds",
+                   std::chrono::duration<double>(options_.timeout).count()));
+}
+
+void Client::fail(const std::string& reason) const {
+  throw CommandError(fmt::format("{}: {}", server_, reason));
+}
+
+}  // namespace iwarp::cli::file_service

@@ -1,0 +1,47 @@
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <string>
+
+#include "address.hpp"
+#include "perf/ends/initiator.hpp"
+#include "perf/measured/results.hpp"
+#include "perf/raw/raw_flows.hpp"
+
+namespace iwarp::cli::perf {
+
+/// What the command line says to a client.
+struct ClientOptions {
+  HostPort server;
+  Workload workload;
+  std::chrono::duration<double> duration{5};  ///< Of each of ours and the baseline.
+  verbs::ConnectOptions connect;
+  verbs::SourceBuffers buffers = verbs::SourceBuffers::kMayChange;  ///< Of what the client sends.
+};
+
+/// One client's connections to a perf server.
+class Client {
+ public:
+  /// Connects and agrees on the workload. Throws a CommandError, as measure() does.
+  Client(verbs::Device& device, const ClientOptions& options, const verbs::Endpoint& server);
+
+  /// Measures in slices of about a second, those of ours and of the baseline in turn.
+  Results measure();
+
+ private:
+  void agree();
+  Slice measure_slice(Flow flow, std::chrono::nanoseconds duration);
+  Slice run(Flow flow, std::chrono::nanoseconds duration);
+
+  ClientOptions options_;
+  Link link_;
+  Initiator initiator_;
+  verbs::ConnectionInfo connection_;
+  std::optional<RawClient> raw_;
+};
+
+/// Measures against the first endpoint of the server's name that answers.
+Results run_client(verbs::Device& device, const ClientOptions& options);
+
+}  // namespace iwarp::cli::perf

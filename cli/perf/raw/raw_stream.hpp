@@ -1,0 +1,70 @@
+#pragma once
+
+#include <cstdint>
+#include <utility>
+
+#include "iwarp/base/bytes.hpp"
+#include "iwarp/verbs/connection.hpp"
+#include "perf/patience.hpp"
+#include "perf/workload.hpp"
+
+/// Plain TCP for the baseline. Everything throws a CommandError on failure and on silence.
+namespace iwarp::cli::perf {
+
+/// Owns a descriptor.
+class Descriptor {
+ public:
+  Descriptor() = default;
+  explicit Descriptor(int value) : value_(value) {}
+  Descriptor(Descriptor&& other) noexcept : value_(std::exchange(other.value_, -1)) {}
+  Descriptor& operator=(Descriptor&& other) noexcept {
+    std::swap(value_, other.value_);
+    return *this;
+  }
+  ~Descriptor();
+  [[nodiscard]] int value() const { return value_; }
+
+ private:
+  int value_ = -1;
+};
+
+/// A connected TCP socket without Nagle's delay. Polling: non-blocking calls repeated without
+/// pause. Events: poll(2) before each receive, and before a send when the last was short.
+class RawStream {
+ public:
+  RawStream(Descriptor socket, Waiting waiting);
+
+  /// Receives at least one octet and at most `into.size()`.
+  std::size_t receive_some(MutableBytes into);
+  void receive_all(MutableBytes into);
+  void send_all(ConstBytes bytes);
+  [[nodiscard]] Patience& patience() { return patience_; }
+  /// The same connection, waiting another way, with the usual patience.
+  RawStream with(Waiting waiting) && { return {std::move(socket_), waiting}; }
+
+ private:
+  void wait_for(short events);
+  void idle(short events);
+
+  Descriptor socket_;
+  Waiting waiting_;
+  Patience patience_;
+};
+
+/// Connects and says `token`.
+RawStream connect_raw(const verbs::Endpoint& to, std::uint64_t token, Waiting waiting);
+
+/// Waits at an ephemeral port for the one connection that says the right token.
+class RawListener {
+ public:
+  explicit RawListener(const verbs::Address& at);
+  [[nodiscard]] std::uint16_t port() const { return port_; }
+  /// Connections that say something else, or nothing for a second, are closed.
+  RawStream accept(std::uint64_t token, Waiting waiting);
+
+ private:
+  Descriptor socket_;
+  std::uint16_t port_ = 0;
+};
+
+}  // namespace iwarp::cli::perf

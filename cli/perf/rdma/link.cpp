@@ -1,0 +1,155 @@
+#include "perf/rdma/link.hpp"
+
+#include <algorithm>
+#include <thread>
+
+namespace iwarp::cli::perf {
+namespace {
+
+constexpr std::chrono::milliseconds kEventWait{200};
+constexpr std::chrono::microseconds kNap{300};
+
+const char* sentence(Refused::Reason reason) {
+  switch (reason) {
+    case Refused::Reason::kNoMemory: return "the server has not enough memory for that";
+    case Refused::Reason::kNoBaseline: return "the server cannot listen for the raw connection";
+  }
+  return "the server refused the measurement";
+}
+
+std::string numbers_of(const verbs::TerminateInfo& info) {
+  return fmt::format("Terminate layer {} type {} code {}", info.layer, info.type, info.code);
+}
+
+}  // namespace
+
+void throw_refused(const Refused& refused) { throw CommandError(sentence(refused.reason)); }
+
+void throw_unexpected() { throw CommandError("the peer sent something unexpected"); }
+
+Link::Link(verbs::Device& device, LinkRoom room)
+    : domain_(require(device.alloc_pd(), "cannot make a protection domain")),
+      queue_(require(device.create_cq(room.sends + room.receives + kControlRoom),
+                     "cannot make a completion queue")) {
+  verbs::QpOptions options;
+  options.capacity.max_send_wr = room.sends + kControlRoom;
+  options.capacity.max_recv_wr = room.receives;
+  options.capacity.max_send_sge = options.capacity.max_recv_sge = 1;
+  options.capacity.max_inline = kControlSize;
+  options.source_buffers = room.buffers;
+  queue_pair_.emplace(
+      require(domain_.create_qp(queue_, std::move(options)), "cannot make a queue pair"));
+}
+
+verbs::MemoryRegion Link::register_memory(const Buffer& memory, verbs::Access access) {
+  return require(domain_.register_memory(memory.bytes(), access), "cannot register memory");
+}
+
+void Link::measure(const Workload& workload) {
+  if (workload.waiting == Waiting::kPolling) {
+    pace_ = Pace::kPolls;
+  } else {
+    pace_ = workload.figure == Figure::kLatency ? Pace::kOneEvent : Pace::kEvents;
+  }
+}
+
+void Link::use_receives(std::uint32_t count, std::uint32_t size) {
+  receives_.emplace(domain_, count, std::max<std::uint32_t>(size, kControlSize));
+  taken_ = 0;
+  check(receives_->post(*queue_pair_, count));
+}
+
+std::span<const verbs::Completion> Link::poll() {
+  const std::size_t n = harvest();
+  if (n == 0) {
+    nothing_came();
+    return {};
+  }
+  patience_.progress();
+  const std::span<const verbs::Completion> batch(batch_.data(), n);
+  for (const verbs::Completion& completion : batch) {
+    if (completion.status != verbs::Status::kSuccess) lost(verbs::to_string(completion.status));
+  }
+  return batch;
+}
+
+std::size_t Link::harvest() {
+  return pace_ <= Pace::kPolls ? queue_.poll(batch_) : wait_for_event();
+}
+
+std::size_t Link::wait_for_event() {
+  const auto first = queue_.wait(kEventWait);
+  if (!first) return 0;
+  batch_[0] = *first;
+  if (pace_ == Pace::kOneEvent) return 1;
+  return 1 + queue_.poll(std::span(batch_).subspan(1));
+}
+
+void Link::nothing_came() {
+  if (pace_ == Pace::kPolls) {
+    if (!patience_.idle()) return;
+  } else {
+    if (pace_ == Pace::kNaps) std::this_thread::sleep_for(kNap);
+    patience_.check();
+  }
+  if (queue_pair_->state() != verbs::QpState::kRts) lost("it is closed");
+}
+
+bool Link::took_receive() {
+  ++taken_;
+  const std::uint32_t quarter = receives_->count() / 4;
+  if (quarter == 0 || taken_ < quarter) return false;
+  repost_receives();
+  return true;
+}
+
+void Link::repost_receives() {
+  if (taken_ == 0) return;
+  check(receives_->post(*queue_pair_, taken_));
+  taken_ = 0;
+}
+
+void Link::send(const ControlBytes& bytes) {
+  ControlBytes copy = bytes;
+  const verbs::Sge sge{copy.data(), kControlSize, Stag{}};
+  verbs::SendWr request;
+  request.wr_id = kControlWork;
+  request.flags = verbs::SendFlags::kSignaled | verbs::SendFlags::kInline;
+  request.sges = {&sge, 1};
+  check(queue_pair_->post_send(request));
+}
+
+ControlBytes Link::await_control() {
+  while (true) {
+    std::optional<ControlBytes> found;
+    for (const verbs::Completion& completion : poll()) {
+      if (completion.opcode != verbs::CompletionOpcode::kReceive) continue;
+      const ConstBytes bytes = message(completion);
+      const auto kind = control_kind(bytes);
+      if (!kind) throw_unexpected();
+      if (*kind != Kind::kCredit) {
+        found.emplace();
+        std::ranges::copy(bytes, found->begin());
+      }
+      took_receive();
+    }
+    if (found) return *found;
+  }
+}
+
+void Link::check(const Result<void, verbs::PostError>& outcome) {
+  if (outcome) return;
+  lost(std::make_error_code(outcome.error().code).message());
+}
+
+void Link::lost(const std::string& what) const {
+  std::string reason = what;
+  if (const auto sent = queue_pair_->terminate_sent()) {
+    reason += ", sent " + numbers_of(*sent);
+  } else if (const auto received = queue_pair_->terminate_received()) {
+    reason += ", received " + numbers_of(*received);
+  }
+  throw LinkLost("the connection was lost: " + reason);
+}
+
+}  // namespace iwarp::cli::perf

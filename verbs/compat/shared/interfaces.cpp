@@ -1,0 +1,134 @@
+#include "shared/interfaces.hpp"
+
+#include <ifaddrs.h>
+#include <linux/if_packet.h>
+#include <netinet/in.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <sstream>
+
+#include "iwarp/verbs/log.hpp"
+
+namespace iwarp::compat {
+namespace {
+
+namespace ip = boost::asio::ip;
+
+std::optional<ip::address> address_of(const sockaddr* from) {
+  if (from->sa_family == AF_INET) {
+    sockaddr_in in{};
+    std::memcpy(&in, from, sizeof in);
+    return ip::address_v4(ntohl(in.sin_addr.s_addr));
+  }
+  if (from->sa_family != AF_INET6) return std::nullopt;
+  sockaddr_in6 in6{};
+  std::memcpy(&in6, from, sizeof in6);
+  ip::address_v6::bytes_type bytes{};
+  std::memcpy(bytes.data(), &in6.sin6_addr, bytes.size());
+  return ip::address_v6(bytes, in6.sin6_scope_id);
+}
+
+unsigned mtu_of(const std::string& name) {
+  constexpr unsigned kEthernet = 1500;
+  const int socket = ::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+  if (socket < 0) return kEthernet;
+  ifreq request{};
+  name.copy(request.ifr_name, IFNAMSIZ - 1);
+  const bool known = ::ioctl(socket, SIOCGIFMTU, &request) == 0;
+  ::close(socket);
+  return known ? static_cast<unsigned>(request.ifr_mtu) : kEthernet;
+}
+
+void add(Interface& to, const sockaddr* from) {
+  if (from->sa_family == AF_PACKET) {
+    sockaddr_ll link{};
+    std::memcpy(&link, from, sizeof link);
+    std::copy_n(std::begin(link.sll_addr), to.mac.size(), to.mac.begin());
+  } else if (const auto address = address_of(from)) {
+    to.addresses.push_back(*address);
+  }
+}
+
+std::vector<std::string> chosen_names() {
+  const char* const chosen = std::getenv("IWARP_INTERFACES");
+  std::vector<std::string> names;
+  if (chosen == nullptr) return names;
+  std::istringstream list(chosen);
+  for (std::string name; std::getline(list, name, ',');) {
+    const bool again = std::find(names.begin(), names.end(), name) != names.end();
+    if (!name.empty() && !again) names.push_back(name);
+  }
+  return names;
+}
+
+// Said once for each name.
+void warn_of(const std::string& missing) {
+  static std::mutex mutex;
+  static auto* const warned = new std::set<std::string>;
+  const std::lock_guard lock(mutex);
+  if (!warned->insert(missing).second) return;
+  verbs::log(verbs::LogLevel::kWarn, "IWARP_INTERFACES names " + missing +
+                                         ", which is no interface that is up and has an address");
+}
+
+std::vector<Interface> chosen_of(std::vector<Interface> all) {
+  static const auto* const names = new std::vector<std::string>(chosen_names());
+  if (names->empty()) return all;
+  std::vector<Interface> chosen;
+  for (const std::string& name : *names) {
+    const auto found = std::find_if(all.begin(), all.end(),
+                                    [&name](const Interface& each) { return each.name == name; });
+    if (found == all.end()) {
+      warn_of(name);
+    } else {
+      chosen.push_back(std::move(*found));
+    }
+  }
+  return chosen;
+}
+
+}  // namespace
+
+std::vector<Interface> usable_interfaces() {
+  ifaddrs* list = nullptr;
+  if (::getifaddrs(&list) != 0) return {};
+  const std::unique_ptr<ifaddrs, decltype(&::freeifaddrs)> owner(list, &::freeifaddrs);
+  std::map<unsigned, Interface> found;
+  for (const ifaddrs* each = list; each != nullptr; each = each->ifa_next) {
+    if (each->ifa_addr == nullptr || (each->ifa_flags & IFF_UP) == 0) continue;
+    Interface& interface = found[::if_nametoindex(each->ifa_name)];
+    interface.name = each->ifa_name;
+    interface.loopback = (each->ifa_flags & IFF_LOOPBACK) != 0;
+    add(interface, each->ifa_addr);
+  }
+  std::vector<Interface> usable;
+  for (auto& [index, interface] : found) {
+    if (index == 0 || interface.addresses.empty()) continue;
+    interface.index = index;
+    interface.mtu = mtu_of(interface.name);
+    std::stable_partition(interface.addresses.begin(), interface.addresses.end(),
+                          [](const ip::address& address) { return address.is_v4(); });
+    usable.push_back(std::move(interface));
+  }
+  return chosen_of(std::move(usable));
+}
+
+std::optional<Interface> interface_of(const ip::address& address) {
+  for (Interface& interface : usable_interfaces()) {
+    const bool has_it = std::find(interface.addresses.begin(), interface.addresses.end(),
+                                  address) != interface.addresses.end();
+    if (has_it || (interface.loopback && address.is_loopback())) return std::move(interface);
+  }
+  return std::nullopt;
+}
+
+}  // namespace iwarp::compat
