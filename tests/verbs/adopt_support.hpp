@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "soft/startup/adopt.hpp"
-#include "soft/startup/incoming.hpp"
+#include "soft/startup/responder/incoming.hpp"
 #include "verbs/startup_support.hpp"
 
 /// Connections in streaming mode, and MPA started on them.

@@ -1,4 +1,4 @@
-#include "soft/qp/handoff_lock.hpp"
+#include "soft/qp/halves/handoff_lock.hpp"
 
 #include <gtest/gtest.h>
 

@@ -3,7 +3,7 @@
 #include <barrier>
 #include <future>
 
-#include "soft/startup/handler_gate.hpp"
+#include "soft/startup/responder/handler_gate.hpp"
 #include "verbs/loopback_support.hpp"
 
 // What is promised of a listener that was destroyed.

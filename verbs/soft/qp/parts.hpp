@@ -6,14 +6,14 @@
 #include "iwarp/ddp/memory.hpp"
 #include "soft/inherited.hpp"
 #include "soft/qp/blamed_read.hpp"
-#include "soft/qp/deferral.hpp"
 #include "soft/qp/init.hpp"
 #include "soft/qp/life.hpp"
 #include "soft/qp/link.hpp"
-#include "soft/qp/receive_work.hpp"
-#include "soft/qp/send_work.hpp"
 #include "soft/qp/start_phase.hpp"
 #include "soft/qp/wanted.hpp"
+#include "soft/qp/work/deferral.hpp"
+#include "soft/qp/work/receive_work.hpp"
+#include "soft/qp/work/send_work.hpp"
 
 namespace iwarp::verbs::soft {
 

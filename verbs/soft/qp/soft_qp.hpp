@@ -4,7 +4,7 @@
 
 #include "iwarp/verbs/provider.hpp"
 #include "soft/inherited.hpp"
-#include "soft/qp/halves.hpp"
+#include "soft/qp/halves/halves.hpp"
 #include "soft/qp/parts.hpp"
 #include "soft/qp/start_up.hpp"
 

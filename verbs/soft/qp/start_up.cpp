@@ -4,7 +4,7 @@
 
 #include "iwarp/process/memory_faults.hpp"
 #include "soft/failure.hpp"
-#include "soft/qp/scratch.hpp"
+#include "soft/qp/halves/scratch.hpp"
 #include "soft/startup/adopt.hpp"
 
 namespace iwarp::verbs::soft {

@@ -5,7 +5,7 @@
 #include <memory>
 #include <string>
 
-#include "soft/qp/halves.hpp"
+#include "soft/qp/halves/halves.hpp"
 #include "soft/qp/parts.hpp"
 #include "soft/startup/startup.hpp"
 

@@ -2,9 +2,9 @@
 
 #include <utility>
 
-#include "soft/startup/adopted_responder.hpp"
-#include "soft/startup/connect_session.hpp"
+#include "soft/startup/initiator/connect_session.hpp"
 #include "soft/startup/options.hpp"
+#include "soft/startup/responder/adopted_responder.hpp"
 #include "soft/startup/session.hpp"
 
 namespace iwarp::verbs::soft {

@@ -6,10 +6,10 @@
 
 #include "iwarp/process/forks.hpp"
 #include "soft/engine/device_thread.hpp"
-#include "soft/startup/connect_session.hpp"
 #include "soft/startup/error.hpp"
-#include "soft/startup/listener.hpp"
+#include "soft/startup/initiator/connect_session.hpp"
 #include "soft/startup/options.hpp"
+#include "soft/startup/responder/listener.hpp"
 #include "soft/startup/session.hpp"
 
 namespace iwarp::verbs::soft {

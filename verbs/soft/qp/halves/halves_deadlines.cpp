@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include "soft/qp/halves.hpp"
+#include "soft/qp/halves/halves.hpp"
 #include "soft/startup/error.hpp"
 
 /// What a queue pair does not wait for without limit.

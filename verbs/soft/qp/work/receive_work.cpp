@@ -1,8 +1,8 @@
-#include "soft/qp/receive_work.hpp"
+#include "soft/qp/work/receive_work.hpp"
 
 #include <mutex>
 
-#include "soft/qp/copy_sges.hpp"
+#include "soft/qp/work/copy_sges.hpp"
 
 namespace iwarp::verbs::soft {
 

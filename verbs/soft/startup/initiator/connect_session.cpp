@@ -1,4 +1,4 @@
-#include "soft/startup/connect_session.hpp"
+#include "soft/startup/initiator/connect_session.hpp"
 
 #include <algorithm>
 #include <array>
@@ -7,8 +7,8 @@
 #include "soft/failure.hpp"
 #include "soft/startup/close.hpp"
 #include "soft/startup/error.hpp"
+#include "soft/startup/initiator/terminate.hpp"
 #include "soft/startup/options.hpp"
-#include "soft/startup/terminate.hpp"
 
 namespace iwarp::verbs::soft {
 namespace {

@@ -3,7 +3,7 @@
 #include "iwarp/process/no_cancel.hpp"
 #include "soft/async_events.hpp"
 #include "soft/failure.hpp"
-#include "soft/qp/halves.hpp"
+#include "soft/qp/halves/halves.hpp"
 
 /// The ends of the halves.
 namespace iwarp::verbs::soft {

@@ -1,4 +1,4 @@
-#include "soft/startup/incoming.hpp"
+#include "soft/startup/responder/incoming.hpp"
 
 #include <atomic>
 #include <new>

@@ -1,9 +1,9 @@
-#include "soft/qp/halves.hpp"
+#include "soft/qp/halves/halves.hpp"
 
 #include <thread>
 
 #include "soft/failure.hpp"
-#include "soft/qp/scratch.hpp"
+#include "soft/qp/halves/scratch.hpp"
 
 namespace iwarp::verbs::soft {
 

@@ -1,7 +1,7 @@
-#include "soft/qp/transmit_half.hpp"
+#include "soft/qp/halves/transmit_half.hpp"
 
 #include "iwarp/mpa/mulpdu.hpp"
-#include "soft/qp/scratch.hpp"
+#include "soft/qp/halves/scratch.hpp"
 
 namespace iwarp::verbs::soft {
 namespace {

@@ -1,4 +1,4 @@
-#include "soft/startup/request_exchange.hpp"
+#include "soft/startup/initiator/request_exchange.hpp"
 
 #include <algorithm>
 #include <utility>

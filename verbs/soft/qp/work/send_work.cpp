@@ -1,10 +1,10 @@
-#include "soft/qp/send_work.hpp"
+#include "soft/qp/work/send_work.hpp"
 
 #include <cstring>
 #include <numeric>
 #include <utility>
 
-#include "soft/qp/copy_sges.hpp"
+#include "soft/qp/work/copy_sges.hpp"
 
 namespace iwarp::verbs::soft {
 namespace {

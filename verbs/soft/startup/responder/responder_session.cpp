@@ -1,4 +1,4 @@
-#include "soft/startup/responder_session.hpp"
+#include "soft/startup/responder/responder_session.hpp"
 
 #include <utility>
 

@@ -1,7 +1,7 @@
 #include <string>
 
 #include "soft/async_events.hpp"
-#include "soft/qp/receive_half.hpp"
+#include "soft/qp/halves/receive_half.hpp"
 
 /// Receives that no message fills any more.
 namespace iwarp::verbs::soft {

@@ -10,8 +10,8 @@
 #include "iwarp/tcp_offload/device.hpp"
 #include "iwarp/verbs/fair_share.hpp"
 #include "iwarp/verbs/provider.hpp"
-#include "soft/startup/handler_gate.hpp"
-#include "soft/startup/responder_session.hpp"
+#include "soft/startup/responder/handler_gate.hpp"
+#include "soft/startup/responder/responder_session.hpp"
 #include "soft/startup/startup.hpp"
 #include "soft/startup/starved.hpp"
 

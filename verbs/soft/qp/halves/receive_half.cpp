@@ -1,11 +1,11 @@
-#include "soft/qp/receive_half.hpp"
+#include "soft/qp/halves/receive_half.hpp"
 
 #include <algorithm>
 #include <cstring>
 #include <exception>
 #include <utility>
 
-#include "soft/qp/scratch.hpp"
+#include "soft/qp/halves/scratch.hpp"
 
 namespace iwarp::verbs::soft {
 namespace {
@@ -15,7 +15,7 @@ using connection::Output;
 using tcp_offload::IoStatus;
 
 // How many reads one turn takes before others get theirs.
-constexpr int kReadsPerTurn = 4;
+constexpr int kReadsPerRun = 4;
 
 }  // namespace
 
@@ -50,7 +50,7 @@ bool ReceiveHalf::read(Link& link) {
   std::size_t have = link.inbound().kept();  // moved in front of what comes, if anything comes
   bool drained = false;
   bool moved = false;
-  for (int turn = 0; turn < kReadsPerTurn && !drained && reads(); ++turn) {
+  for (int turn = 0; turn < kReadsPerRun && !drained && reads(); ++turn) {
     const MutableBytes room(staging + have, Scratch::kReadSize);
     const auto got = link.stream.receive(room);
     if (got.status != IoStatus::kOk) {

@@ -4,7 +4,7 @@
 
 #include "iwarp/tcp_offload/device.hpp"
 #include "iwarp/verbs/provider.hpp"
-#include "soft/startup/responder_session.hpp"
+#include "soft/startup/responder/responder_session.hpp"
 #include "soft/startup/session.hpp"
 #include "soft/startup/startup.hpp"
 #include "soft/startup/streaming_connection.hpp"

@@ -1,4 +1,4 @@
-#include "soft/startup/terminate.hpp"
+#include "soft/startup/initiator/terminate.hpp"
 
 #include <array>
 

@@ -1,7 +1,7 @@
 #include <exception>
 #include <utility>
 
-#include "soft/qp/receive_half.hpp"
+#include "soft/qp/halves/receive_half.hpp"
 
 /// What has come, and what follows from it.
 namespace iwarp::verbs::soft {

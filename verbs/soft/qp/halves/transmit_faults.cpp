@@ -1,4 +1,4 @@
-#include "soft/qp/transmit_half.hpp"
+#include "soft/qp/halves/transmit_half.hpp"
 
 // What was to be sent and cannot be read: the STag has ended, or the memory behind it has gone.
 namespace iwarp::verbs::soft {

@@ -1,4 +1,4 @@
-#include "soft/qp/transmit_half.hpp"
+#include "soft/qp/halves/transmit_half.hpp"
 
 /// Requests of the send queue at their end: completed in their order, or flushed.
 namespace iwarp::verbs::soft {

@@ -6,9 +6,9 @@
 #include <optional>
 
 #include "soft/engine/driven.hpp"
+#include "soft/qp/halves/receive_half.hpp"
+#include "soft/qp/halves/transmit_half.hpp"
 #include "soft/qp/parts.hpp"
-#include "soft/qp/receive_half.hpp"
-#include "soft/qp/transmit_half.hpp"
 
 namespace iwarp::verbs::soft {
 

@@ -1,9 +1,9 @@
-#include "soft/startup/adopted_responder.hpp"
+#include "soft/startup/responder/adopted_responder.hpp"
 
 #include <utility>
 
 #include "soft/failure.hpp"
-#include "soft/startup/incoming.hpp"
+#include "soft/startup/responder/incoming.hpp"
 
 namespace iwarp::verbs::soft {
 

@@ -1,11 +1,11 @@
-#include "soft/startup/listener.hpp"
+#include "soft/startup/responder/listener.hpp"
 
 #include <algorithm>
 #include <utility>
 
 #include "iwarp/process/log.hpp"
 #include "soft/failure.hpp"
-#include "soft/startup/incoming.hpp"
+#include "soft/startup/responder/incoming.hpp"
 
 namespace iwarp::verbs::soft {
 namespace {

@@ -6,7 +6,7 @@
 #include <string>
 #include <system_error>
 
-#include "soft/qp/handoff_lock.hpp"
+#include "soft/qp/halves/handoff_lock.hpp"
 #include "soft/qp/parts.hpp"
 
 namespace iwarp::verbs::soft {
