@@ -208,7 +208,7 @@ std::optional<Error> StagTable::pin_slot(Pin& held, Stag stag, const Accessor& b
   const TaggedBuffer& buffer = slot->buffer;
   if (buffer.pd != by.pd) return Error::kStagNotAssociated;
   if (buffer.stream != kAnyStream && buffer.stream != by.stream) return Error::kStagNotAssociated;
-  if (!includes(buffer.rights, wanted)) return Error::kAccessViolation;
+  if (!has(buffer.rights, wanted)) return Error::kAccessViolation;
   return std::nullopt;
 }
 

@@ -60,8 +60,8 @@ Result<ddp::StagTable::Pin, ddp::Error> Receiver::pin_for_peer(Stag stag, ddp::R
                                                                TaggedOffset to,
                                                                std::uint64_t length) const {
   auto pin = parts_.stags.pin(stag, parts_.accessor, wanted, to, length);
-  const bool allowed = parts_.allowed == nullptr ||
-                       ddp::includes(parts_.allowed->load(std::memory_order_relaxed), wanted);
+  const bool allowed =
+      parts_.allowed == nullptr || has(parts_.allowed->load(std::memory_order_relaxed), wanted);
   if (pin && !allowed) return failure(ddp::Error::kAccessViolation);
   return pin;
 }

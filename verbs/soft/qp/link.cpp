@@ -7,16 +7,6 @@
 namespace iwarp::verbs::soft {
 namespace {
 
-rdmap::Rtr rtr_of(mpa::Rtr rtr) {
-  switch (rtr) {
-    case mpa::Rtr::kSend: return rdmap::Rtr::kSend;
-    case mpa::Rtr::kWrite: return rdmap::Rtr::kWrite;
-    case mpa::Rtr::kRead: return rdmap::Rtr::kRead;
-    case mpa::Rtr::kNone: break;
-  }
-  return rdmap::Rtr::kNone;
-}
-
 bool is_to_get_rtr(const RdmaMode& mode) {
   return mode.role == Role::kResponder && mode.agreed.model == mpa::ConnectionModel::kPeerToPeer;
 }
@@ -27,7 +17,7 @@ connection::Terms terms_of(const RdmaMode& mode, const SoftQpInit& init, std::ui
   terms.ird = mode.agreed.depths.ird;
   terms.ord = mode.agreed.depths.ord;
   terms.extensions = mode.info.rfc7306 ? rdmap::Extensions::kRfc7306 : rdmap::Extensions::kNone;
-  terms.rtr = rtr_of(mode.rtr);
+  terms.rtr = mode.rtr;
   if (is_to_get_rtr(mode)) terms.first = rdmap::FirstMessage::kMayBeRtrSend;
   terms.receive_wait = init.receive_wait;
   if (init.source_buffers == SourceBuffers::kStable) {

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "iwarp/base/bytes.hpp"
+#include "iwarp/base/flags.hpp"
 #include "iwarp/base/result.hpp"
 #include "iwarp/base/strong_id.hpp"
 #include "iwarp/ddp/error.hpp"
@@ -45,15 +46,7 @@ enum class Rights : std::uint8_t {
   kRemoteInvalidate = 16,
   kWindowBind = 32,  ///< Windows may be opened on it.
 };
-/// The union of two sets.
-constexpr Rights operator|(Rights a, Rights b) {
-  return static_cast<Rights>(static_cast<unsigned>(a) | static_cast<unsigned>(b));
-}
-/// Whether all that is `wanted` is in `set`.
-constexpr bool includes(Rights set, Rights wanted) {
-  return (static_cast<unsigned>(set) & static_cast<unsigned>(wanted)) ==
-         static_cast<unsigned>(wanted);
-}
+IWARP_FLAGS(Rights)
 
 /// One life of a Tagged Buffer under an STag, from the moment it comes into force. What comes into
 /// force later, under the same STag perhaps, is another one: their numbers never come again.

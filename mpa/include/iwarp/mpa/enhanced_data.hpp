@@ -6,6 +6,7 @@
 #include <initializer_list>
 
 #include "iwarp/base/bytes.hpp"
+#include "iwarp/base/rtr.hpp"
 
 namespace iwarp::mpa {
 
@@ -40,9 +41,7 @@ class ReadDepth {
   std::uint16_t value_ = kAllOnes;
 };
 
-/// The Ready To Receive indications: what an initiator in the peer-to-peer model sends first (RFC
-/// 6581 §9.2). Each is a message without payload.
-enum class Rtr : std::uint8_t { kNone = 0, kSend = 1, kWrite = 2, kRead = 4 };
+using iwarp::Rtr;
 
 /// A set of RTR indications.
 class RtrSet {

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 
+#include "iwarp/base/rtr.hpp"
 #include "iwarp/ddp/header.hpp"
 #include "iwarp/rdmap/control.hpp"
 #include "iwarp/rdmap/outstanding_requests.hpp"
@@ -33,8 +34,7 @@ struct OutgoingSegment {
   [[nodiscard]] ConstBytes header_bytes() const { return ConstBytes(header).first(header_size); }
 };
 
-/// The message that an initiator sends first in peer-to-peer mode (RFC 6581 §9.2).
-enum class Rtr : std::uint8_t { kNone, kSend, kWrite, kRead };
+using iwarp::Rtr;
 
 /// The sending half of an RDMAP Stream: decides which segment leaves next. Messages leave in the
 /// order they were submitted, whole; responses and requests take turns, message by message; a Read

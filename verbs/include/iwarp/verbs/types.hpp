@@ -9,20 +9,10 @@
 
 #include "iwarp/base/bytes.hpp"
 #include "iwarp/base/export.hpp"
+#include "iwarp/base/flags.hpp"
 #include "iwarp/base/strong_id.hpp"
 
 namespace iwarp::verbs {
-
-/// Defines for a flag enumeration `a | b`, the union of two sets, and `has(set, flag)`: whether all
-/// of `flag` is in `set`.
-#define IWARP_FLAGS(Type)                                                          \
-  constexpr Type operator|(Type a, Type b) {                                       \
-    return static_cast<Type>(static_cast<unsigned>(a) | static_cast<unsigned>(b)); \
-  }                                                                                \
-  constexpr bool has(Type set, Type flag) {                                        \
-    return (static_cast<unsigned>(set) & static_cast<unsigned>(flag)) ==           \
-           static_cast<unsigned>(flag);                                            \
-  }
 
 /// What may be done with a memory region. Local read is always allowed.
 enum class Access : unsigned {
