@@ -2,6 +2,8 @@
 
 #include <spdlog/spdlog.h>
 
+#include <algorithm>
+
 #include "address.hpp"
 #include "context.hpp"
 #include "file_service/server/stranger_log.hpp"

@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "support/vanishing_memory.hpp"
 #include "verbs/answered_stream.hpp"
 #include "verbs/sim_harness.hpp"

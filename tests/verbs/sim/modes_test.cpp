@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "iwarp/mpa/mulpdu.hpp"
 #include "verbs/raw_peer.hpp"
 

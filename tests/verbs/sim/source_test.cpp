@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "verbs/sim_harness.hpp"
 #include "verbs/watched_stream.hpp"
 
