@@ -1,5 +1,6 @@
 #include "soft/qp/start_up.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "iwarp/process/memory_faults.hpp"
