@@ -1,6 +1,6 @@
 # iwarp_layer(NAME SOURCES ... [DEPENDS layer...] [USES layer...])
 # A layer is a static library whose only include root is its own include/ folder, if it has one. Its
-# public headers include those of DEPENDS, so that whoever links the layer sees these too; USES is its
+# public headers include those of DEPENDS, so that a target that links the layer sees these too; USES is its
 # own affair. So a header of a layer that is not listed does not resolve (tests/layers). Its objects go
 # into the libraries that are installed, static and shared, as well (IwarpComponent.cmake): hence the
 # hidden visibility.

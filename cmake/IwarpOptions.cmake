@@ -37,7 +37,7 @@ endif()
 # elsewhere are the same, and the compiler's cache serves every clone.
 add_compile_options("-fmacro-prefix-map=${PROJECT_SOURCE_DIR}/=")
 
-# What every target of the project is compiled with, and nobody who links it.
+# What every target of the project is compiled with, but no target of another project that links it.
 add_library(iwarp_build_flags INTERFACE)
 if(IWARP_WERROR)
   target_compile_options(iwarp_build_flags INTERFACE

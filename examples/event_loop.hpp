@@ -51,7 +51,7 @@ class event_loop {
   event_loop& operator=(const event_loop&) = delete;
 
   [[nodiscard]] iwarp::verbs::CompletionQueue& queue() { return queue_; }
-  // Who hears of the completions of a queue pair; nobody any more after remove().
+  // What is called with the completions of a queue pair; nothing any more after remove().
   void add(std::uint32_t qp_number, handler told) { handlers_[qp_number] = std::move(told); }
   void remove(std::uint32_t qp_number) { handlers_.erase(qp_number); }
 

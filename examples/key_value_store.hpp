@@ -2,9 +2,9 @@
 
 // A hash table in a peer's memory, used without its processor.
 //
-// Who looks up reads a whole entry at once. A Write may be under way meanwhile, and then the
-// checksum is wrong: it reads again. Who changes a bucket takes its lock first, by CmpSwap. A
-// client that dies with a lock leaves it locked; a real store would give locks a time. All hosts
+// A client that looks up reads a whole entry at once. A Write may be under way meanwhile, and then
+// the checksum is wrong: it reads again. A client that changes a bucket locks it first, by CmpSwap.
+// A client that dies with a lock leaves it locked; a real store would give locks a time. All hosts
 // have the same byte order.
 // clang-format off
 #include <utility>  // which Boost 1.74 forgets: before its coroutines
@@ -112,7 +112,7 @@ class store {
     const auto place = co_await find(key);
     const auto lock = lock_of(place);
     if (co_await peer_.async_compare_swap(lock, 0, own_, use_awaitable) != 0) co_return false;
-    co_await read(place);  // again: somebody may have put another key there
+    co_await read(place);  // again: another client may have put another key there
     const bool fits = seen().version == 0 || key == seen().key;
     if (fits) {
       entry changed{.version = seen().version + 1};

@@ -261,7 +261,7 @@ void device_core::submit_turn() {
 }
 
 // Behind the handlers of what a turn has found comes another turn: they may have started more. One
-// that throws (there is no memory) is the last, until somebody starts another operation.
+// that throws (there is no memory) is the last, until another operation is started.
 void device_core::take_turn() try {
   if (inherited()) return;
   if (poll() != 0) return submit_turn();
@@ -278,7 +278,8 @@ void device_core::take_turn() try {
   throw;
 }
 
-// Whoever starts an operation looks at the phase next, and here it is the other way round.
+// The thread that starts an operation counts it first and looks at the phase second; here the phase
+// is set first and the count looked at second. So one of the two sees the other.
 void device_core::rest() {
   phase_.store(phase::idle);
   phase expected = phase::idle;

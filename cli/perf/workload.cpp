@@ -16,7 +16,7 @@ bool is_valid(const Workload& w) {
       in_range(w.operation, Operation::kSend) && in_range(w.figure, Figure::kLatency) &&
       in_range(w.waiting, Waiting::kEvents) && in_range(w.baseline, Baseline::kRawTcp) &&
       w.size >= 1 && w.size <= kMaxSize && w.depth >= 1 && w.depth <= kMaxDepth;
-  // A Write tells its target nothing: who waits for one can only look at the memory.
+  // A Write tells its target nothing: a thread that waits for one can only look at the memory.
   const bool spins_on_memory = w.operation == Operation::kWrite && w.figure == Figure::kLatency;
   return fields && !(spins_on_memory && w.waiting == Waiting::kEvents);
 }

@@ -38,7 +38,7 @@ std::optional<SendFault> Outbound::gather_request(Batch& batch,
                                                   const rdmap::OutgoingSegment& segment,
                                                   Payload& payload) {
   const bool in_line = parts_.requests.at(segment.position).payload_in == rdmap::PayloadIn::kInline;
-  // What is inline lies in the queue, where nobody writes until the request is done.
+  // What is inline lies in the queue, where nothing is written until the request is done.
   payload.use = use_for(segment.length, in_line ? SourceMemory::kStable : source_);
   if (!in_line) return gather_list(batch, segment, payload);
   payload.add(

@@ -244,7 +244,7 @@ Result<void, Error> StagTable::invalidate_for_peer(Stag stag, const Accessor& by
     const auto error = pin_slot(held, stag, by, Rights::kRemoteInvalidate);
     if (error) return failure(*error);
   }
-  // Somebody else may have ended it since: then there is nothing left to invalidate.
+  // Another thread may have ended it since: then there is nothing left to invalidate.
   if (!disable(stag)) return failure(Error::kInvalidStag);
   return {};
 }

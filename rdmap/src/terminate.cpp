@@ -44,7 +44,7 @@ bool parse_ddp_header(Walker& walker, Terminate& message) {
 }
 
 bool parse_headers(unsigned bits, Walker walker, Terminate& message) {
-  // Whoever includes the DDP header includes its length in front, valid or not.
+  // A Terminate with the DDP header has its length in front, valid or not.
   if ((bits & (kLengthValid | kDdpHeaderThere)) != 0) {
     const auto length = walker.take(kLengthSize);
     if (!length) return false;

@@ -7,7 +7,7 @@
 #include "compat/pair.hpp"
 #include "support/interrupted_call.hpp"
 
-// Signals: whom they reach, and what they do to a call that waits.
+// Signals: which threads they reach, and what they do to a call that waits.
 namespace iwarp::compat_test {
 namespace {
 

@@ -7,10 +7,10 @@
 #include "iwarp/mpa/initiator.hpp"
 #include "iwarp/mpa/responder.hpp"
 
-// Start-up frames of a peer (RFC 5044 §7.1, RFC 6581). Input: an octet that says who reads (an
-// initiator, a responder, or both talk to each other), one of choices, one for the segmentation,
-// 14 for the options of each end; then the frame: flags, revision and Private Data of a frame that
-// is completed here, or octets as they are.
+// Start-up frames of a peer (RFC 5044 §7.1, RFC 6581). Input: an octet that says which end reads
+// (an initiator, a responder, or both talk to each other), one of choices, one for the
+// segmentation, 14 for the options of each end; then the frame: flags, revision and Private Data of
+// a frame that is completed here, or octets as they are.
 namespace iwarp::mpa {
 namespace {
 

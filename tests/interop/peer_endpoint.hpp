@@ -20,7 +20,7 @@ struct PeerOptions {
   std::chrono::milliseconds settle{0};
 };
 
-/// Who starts the connection.
+/// Which end starts the connection.
 enum class Role { kInitiator, kResponder };
 
 /// The connection is over: no more completions will come.

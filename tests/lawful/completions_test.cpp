@@ -1,6 +1,6 @@
 #include "lawful/polling.hpp"
 
-// ibv_poll_cq(3): what a poll gives, and to whom.
+// ibv_poll_cq(3): what a poll gives, and to which thread.
 namespace iwarp::lawful {
 namespace {
 

@@ -152,7 +152,7 @@ void Traffic::post_some() {
   }
   const auto done = from_.qp->post_send(batch);
   const std::size_t taken = done ? count : done.error().index;
-  // Whoever has asked for a graceful end posts no more.
+  // An end that has asked for a graceful end posts no more.
   const bool ended = !done && done.error().code == std::errc::not_connected;
   if (!done && !ended) {
     EXPECT_EQ(done.error().code, std::errc::not_enough_memory);

@@ -39,7 +39,7 @@ class Region {
   ibv_mr* mr_ = nullptr;
 };
 
-/// The verbs objects of one connected rsocket: who posts what is Stream's business.
+/// The verbs objects of one connected rsocket. What is posted to them, Stream decides.
 /// Not thread-safe.
 class Connection {
  public:

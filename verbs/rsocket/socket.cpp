@@ -119,7 +119,7 @@ int Socket::shutdown(int how) {
   if (how != SHUT_RD && how != SHUT_WR && how != SHUT_RDWR) return -EINVAL;
   const Lock lock(mutex_);
   if (state_ == State::kListening) {
-    // As Linux does it: whoever waits in accept gets EINVAL.
+    // As Linux does it: a thread that waits in accept gets EINVAL.
     read_shut_ = read_shut_ || how != SHUT_WR;
     waiters_.wake_all();
     return 0;
@@ -151,7 +151,7 @@ int Socket::close_listener(Lock& lock) {
 
 int Socket::close() {
   Lock lock(mutex_);
-  // First of all, so that whoever waits hears of this and not of what follows from it.
+  // First of all, so that a thread that waits is told of this and not of what follows from it.
   closed_ = true;
   waiters_.wake_all();
   if (state_ == State::kListening) return close_listener(lock);
@@ -188,8 +188,8 @@ short Socket::poll(short events) {
 
 short Socket::poll_now(short events) {
   if (closed_) return POLLNVAL;
-  // Nothing can be added to an answer that is complete. The transport takes who looks for one who
-  // goes on looking, and leaves the connection to him for a while.
+  // A poll counts as a promise of more polls: the engine leaves the socket to the polling thread
+  // for a while. So there is none where the answer is known already.
   const int asked = events & (POLLIN | POLLOUT);
   const bool known =
       state_ == State::kConnected && asked != 0 && (connected_events() & asked) == asked;

@@ -19,9 +19,9 @@ namespace iwarp::rsocket {
 
 /// One rsocket. Functions that mirror a socket call return what it returns, or the negative errno.
 ///
-/// Thread-safe: one mutex guards all. No thread of its own drives a connected socket; whoever calls
-/// takes what has come, and tells the others that wait for the same socket. Who waits sleeps
-/// without the mutex, on the socket's events and its Waiter.
+/// Thread-safe: one mutex guards all. No thread of its own drives a connected socket: each caller
+/// takes what has come, and tells the others that wait for the same socket. A thread that waits
+/// sleeps without the mutex, on the socket's events and its Waiter.
 class Socket : public std::enable_shared_from_this<Socket> {
  public:
   using Handle = std::shared_ptr<Socket>;

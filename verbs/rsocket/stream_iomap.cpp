@@ -18,7 +18,7 @@ int Stream::map(void* memory, std::size_t length, std::uint64_t offset, bool rem
   if (mr == nullptr) return errno != 0 ? errno : ENOMEM;
   mappings_.push_back({memory, length, mr, remote});
   if (!remote) return 0;
-  // In turn with the data, so that whoever has received later data knows of the mapping.
+  // In turn with the data: an end that has received later data knows of the mapping.
   pending_.push_back({.type = MessageType::kMap,
                       .length = length,
                       .offset = offset,

@@ -38,7 +38,7 @@ class Reservations;
 /// what is set aside for these.
 class MemoryRegistry {
  public:
-  /// With STags that nobody can foresee. Throws std::system_error without random numbers.
+  /// With STags that cannot be foreseen. Throws std::system_error without random numbers.
   MemoryRegistry();
   /// With STags that depend on `secret` alone: for simulations that are to be repeated. `pause` is
   /// what a thread does, again and again, while it waits for a copy of another one.
@@ -52,8 +52,8 @@ class MemoryRegistry {
   /// Registers a buffer; nothing if every STag is taken.
   std::optional<Stag> enable(const ddp::TaggedBuffer& buffer);
   /// Ends a registration, and the windows that are bound to it, and returns when no access to its
-  /// memory is under way. What may be under way is a copy, a CRC or one system call; nobody waits
-  /// for a peer here.
+  /// memory is under way. What may be under way is a copy, a CRC or one system call: never
+  /// a wait for a peer.
   void disable(Stag stag);
   /// Registers a buffer in place of what `old` names, and returns as disable() does. Errors: EBUSY
   /// while a window is bound to it, ENOMEM if every STag is taken.

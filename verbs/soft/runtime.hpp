@@ -24,8 +24,8 @@ namespace iwarp::verbs::soft {
 /// long as anything made from it.
 class Runtime final : public Executor {
  public:
-  /// With both threads running: later nobody could be told that there is none. The last owner may
-  /// be one of them; it is then destroyed by another. Throws std::system_error, std::bad_alloc.
+  /// With both threads running: later no caller could be told that there is none. The last owner
+  /// may be one of them; it is then destroyed by another. Throws std::system_error, std::bad_alloc.
   static std::shared_ptr<Runtime> make();
   ~Runtime() override;
 

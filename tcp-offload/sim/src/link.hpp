@@ -75,7 +75,7 @@ class Link {
   End b_;
 };
 
-/// One end of a connection, for whoever holds it: drops it when destroyed.
+/// One end of a connection: drops it when destroyed.
 class LinkEnd {
  public:
   LinkEnd(Link& link, SimSide side) : link_(&link), side_(side) {}

@@ -34,7 +34,7 @@ class CapturedConnection final : public Connection {
   std::unique_ptr<Connection> inner_;
   const std::shared_ptr<Recorder> recorder_;
   std::size_t read_ = 0;  // octets
-  bool gone_ = false;     // to whom it was handed over
+  bool gone_ = false;     // it was handed over
 };
 
 }  // namespace iwarp::tcp_offload::capture

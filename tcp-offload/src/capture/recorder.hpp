@@ -14,7 +14,7 @@
 
 namespace iwarp::tcp_offload::capture {
 
-/// Who opened a TCP connection, if that is known.
+/// Which end opened a TCP connection, if that is known.
 enum class Opener : std::uint8_t { kLocal, kRemote, kUnknown };
 
 /// What happens on one connection, on its way into a file. Until start() it is kept in memory, as

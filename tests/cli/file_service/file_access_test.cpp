@@ -14,7 +14,7 @@
 #include "cli/scratch_directory.hpp"
 #include "file_service/files/pending_file.hpp"
 
-/// Whom a file that is replaced lets in, its successor lets in, and nobody else.
+/// The users that a file lets in which is replaced are those that its successor lets in.
 namespace iwarp::cli::file_service {
 namespace {
 

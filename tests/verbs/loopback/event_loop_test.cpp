@@ -36,7 +36,7 @@ class EventLoop : public Progress {
       return false;
     }));
   }
-  // Makes the sockets be left to whoever waits at the server's queue.
+  // Has the sockets left to the thread that waits at the server's queue.
   void warm_up() {
     for (std::uint64_t i = 0; i < 5; ++i) {
       ASSERT_TRUE(pair.server_qp.post_receive(RecvWr{i, {}}));

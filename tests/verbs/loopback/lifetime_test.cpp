@@ -82,7 +82,7 @@ TEST_P(Deregistration, GivesTheMemoryBackInTheMiddleOfTraffic) {
   std::this_thread::sleep_for(5ms);
   EXPECT_TRUE(std::all_of(victim.memory.begin(), victim.memory.end(),
                           [](std::byte b) { return b == std::byte{0x77}; }));
-  // Whoever used it is told, and the connection ends.
+  // The program that used it is told, and the connection ends.
   EXPECT_TRUE(eventually([&] { return pair.client_qp.wait_disconnected(1ms); }));
   EXPECT_TRUE(eventually([&] { return pair.server_qp.wait_disconnected(1ms); }));
   stop.store(true);

@@ -1,7 +1,8 @@
 #include "verbs/loopback_pair.hpp"
 #include "verbs/loopback_support.hpp"
 
-// QpOptions::receive_wait over real sockets: who posts late, and with the engine's thread reading.
+// QpOptions::receive_wait over real sockets: a program that posts late, and the engine's thread
+// that reads.
 namespace iwarp::verbs::test {
 namespace {
 

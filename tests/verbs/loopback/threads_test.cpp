@@ -21,7 +21,7 @@ QpOptions roomy() {
   return options;
 }
 
-// What a message says: who posted it, and which of his it is.
+// What a message says: the thread that posted it, and which of that thread's it is.
 struct Note {
   std::uint32_t thread = 0, number = 0;
 };
@@ -193,7 +193,7 @@ TEST_F(Threads, BothSidesAtOnceFromSeveralThreads) {
   server.join();
 }
 
-// Completions that come together are enough for as many sleepers, each of whom takes one and goes.
+// Completions that come together are enough for as many sleepers: each takes one and goes.
 TEST_F(Threads, EachSleeperIsWokenForACompletionOfItsOwn) {
   constexpr int kRounds = 25 * kEffort;
   std::barrier round(static_cast<std::ptrdiff_t>(kThreads) + 1);

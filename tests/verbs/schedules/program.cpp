@@ -87,7 +87,7 @@ void spoil_receive(Random& random, Part& part, Part& peers) {
 
 Program draw_program(Random& random, const Setting& setting, SimPair& pair) {
   Draft draft(random, setting, pair);
-  // A responder has to wait for the initiator, who may not have anything to say.
+  // A responder has to wait for the initiator, which may have nothing to say.
   if (setting.pair.rtr == mpa::Rtr::kNone) draft.add_send(Side::kClient);
   for (std::uint32_t i = 0; i < setting.length; ++i) draft.add_some(kSides[random.below(2)]);
   Program program = std::move(draft).finish();

@@ -62,7 +62,7 @@ class Run {
   Record record_;
   std::uint64_t steps_;
   bool posting_ = false;
-  Side deaf_ = Side::kClient;  // who wakes up again
+  Side deaf_ = Side::kClient;  // the end that wakes up again
   std::chrono::steady_clock::time_point deaf_until_{};
   std::uint32_t naps_ = 0;  // still to come
   std::size_t seen_sent_[2] = {}, seen_received_[2] = {}, seen_events_[2] = {};

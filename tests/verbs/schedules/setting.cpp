@@ -62,7 +62,7 @@ void draw_depths(Random& random, PairOptions& pair) {
   const auto depth = [&random] { return static_cast<std::uint16_t>(random.between(0, 4)); };
   pair.client_depths.ird = depth();
   pair.server_depths.ird = depth();
-  // RFC 6581 §9.2: whoever takes a Read as the first message has room for one.
+  // RFC 6581 §9.2: an end that takes a Read as the first message has room for one.
   if (pair.rtr == mpa::Rtr::kRead && pair.server_depths.ird == 0) pair.server_depths.ird = 1;
   pair.client_depths.ord = std::min(depth(), pair.server_depths.ird);
   pair.server_depths.ord = std::min(depth(), pair.client_depths.ird);

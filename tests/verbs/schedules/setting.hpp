@@ -45,13 +45,13 @@ inline constexpr std::uint32_t kLeavings = 3;
 struct Setting {
   PairOptions pair;
   Trouble trouble = Trouble::kNone;
-  Side at = Side::kClient;    ///< Whose trouble it is, or who sends the octets that suffer.
+  Side at = Side::kClient;    ///< The end in trouble, or that sends the octets that suffer.
   std::uint64_t offset = 0;   ///< Of the octet where the network fails.
   std::uint64_t steps = 0;    ///< When a local act happens.
   bool copies = true;         ///< The device has copied what it accepts at once.
   std::uint32_t length = 0;   ///< Of the program, about.
   std::uint32_t longest = 0;  ///< Message, in octets.
-  std::uint32_t pace = 1;     ///< Somebody posts something at every so many steps.
+  std::uint32_t pace = 1;     ///< Something is posted at every so many steps.
   bool intrudes = false;      ///< Acts, too, while a half of the queue pair is at work.
   Leaving leaving = Leaving::kDisconnect;  ///< Of a farewell,
   std::chrono::milliseconds nap{0};        ///< how long the other end does not read at a time,

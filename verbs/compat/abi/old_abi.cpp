@@ -1,5 +1,5 @@
 // The interface of before 2007 (IBVERBS_1.0): its objects are laid out differently, and no program
-// of today was linked against it. Whoever calls it is told so.
+// of today was linked against it. A caller is told so.
 #include <cerrno>
 
 extern "C" {

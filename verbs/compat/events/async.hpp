@@ -10,7 +10,7 @@
 
 namespace iwarp::compat {
 
-/// An asynchronous event, and who counts that the program was given it.
+/// An asynchronous event, and the count of those that the program has been given.
 struct AsyncEntry {
   ibv_async_event event{};
   std::shared_ptr<GivenEvents> counted_by;

@@ -93,7 +93,7 @@ void abort(ibv_qp_ex* qp) { batch_of(qp).abort(); }
 
 }  // namespace
 
-// What iWARP has not stays null: whoever asks for it at creation is refused.
+// What iWARP has not stays null: a program that asks for it at creation is refused.
 void QpBatch::offer(ibv_qp_ex& shown) {
   shown.wr_atomic_cmp_swp = &compare_swap;
   shown.wr_atomic_fetch_add = &fetch_add;

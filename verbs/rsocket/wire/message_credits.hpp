@@ -4,14 +4,14 @@
 
 namespace iwarp::rsocket {
 
-/// Flow control of Messages: nobody sends one for which the peer has no receive, which would end
+/// Flow control of Messages: no end sends one for which the peer has no receive, which would end
 /// the connection (RFC 5041 §7.1).
 ///
 /// The last credit is kept for the end of the stream, which can so be told at any time. The last
 /// but one is kept for a Message that returns many credits. Two ends that have both run dry would
-/// wait for each other; so one of them always has something to say and may say it: who used that
-/// credit had told of all that it had received by then, so the Messages for which the other has
-/// no credit are still to come, and will be worth telling of.
+/// wait for each other; so one of them always has something to say and may say it: an end that used
+/// that credit had told of all that it had received by then, so the Messages for which the other
+/// has no credit are still to come, and will be worth telling of.
 class MessageCredits {
  public:
   /// `posted`: receives that this end keeps posted. `granted`: those of the peer.

@@ -5,15 +5,15 @@ namespace iwarp::verbs::soft {
 /// What the engine knows of a poller that says that it sleeps at a socket which was left to it. It
 /// may be busy instead: an event loop says that it sleeps, and then runs another handler for a
 /// minute, or is not run at all. A socket that is ready and that the sleeper does not touch goes
-/// back to the engine; until then, and while nothing comes, nobody need look. Times are counted in
-/// the engine's ticks. Not thread-safe.
+/// back to the engine; until then, and while nothing comes, no thread need look. Times are counted
+/// in the engine's ticks. Not thread-safe.
 class Sleeper {
  public:
   /// What a tick asks of the engine.
   enum class Step {
     kNone,
     kWatch,     ///< Have the socket watched: nothing comes, and the ticks may end.
-    kTakeBack,  ///< Nobody reads what has come.
+    kTakeBack,  ///< What has come is not read.
   };
 
   /// The poller has shown that it is awake: it has polled, read, or ended a sleep.

@@ -18,8 +18,8 @@ std::span<ddp::Sge> ReceiveQueue::vacant_sges() {
 void ReceiveQueue::append(std::uint64_t cookie, std::size_t sge_count) {
   const std::uint32_t tail = tail_.load(std::memory_order_relaxed);
   entries_[tail & mask_] = {cookie, ddp::total_length(vacant_sges().first(sge_count)), sge_count};
-  // Whoever posts looks next whether the stream is over, and whoever ends it looks here next: one
-  // of the two sees the other.
+  // The posting side stores this first and looks second whether the stream is over; the other side
+  // ends the stream first and looks here second. So one of the two sees the other.
   tail_.store(tail + 1U);
 }
 

@@ -111,7 +111,7 @@ void SoftSrq::give_back(Entry* entry) {
   vacant_.push_back(entry);
 }
 
-// The receives it took stay taken until the program posts others, but count for nobody.
+// The receives it took stay taken until the program posts others, but count for no queue pair.
 void SoftSrq::forget(const SharedReceives& taker) {
   const Guard lock(lock_);
   held_.erase(&taker);

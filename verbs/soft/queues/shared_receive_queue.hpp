@@ -71,7 +71,7 @@ class SoftSrq final : public provider::Srq {
   std::deque<Entry*> posted_ IWARP_GUARDED_BY(lock_);
   std::uint32_t limit_ IWARP_GUARDED_BY(lock_) = 0;
   std::deque<const SharedReceives*> taken_
-      IWARP_GUARDED_BY(lock_);  // by whom, the longest ago first
+      IWARP_GUARDED_BY(lock_);  // by which queue pair, the longest ago first
   std::unordered_map<const SharedReceives*, std::uint32_t> held_
       IWARP_GUARDED_BY(lock_);  // how often each is in taken_
 };

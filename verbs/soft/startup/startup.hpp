@@ -65,8 +65,8 @@ struct StartupRejected {
 using StartupResult = std::variant<RdmaMode, StartupRejected, Error>;
 using StartupHandler = std::function<void(StartupResult)>;
 
-/// A start-up under way; belongs to whoever asked for it. Destruction cancels. It is destroyed
-/// before the device.
+/// A start-up under way; belongs to the caller that asked for it. Destruction cancels. It is
+/// destroyed before the device.
 class Startup {
  public:
   virtual ~Startup() = default;

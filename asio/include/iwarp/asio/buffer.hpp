@@ -14,7 +14,7 @@
 namespace iwarp::asio {
 
 /// Registered memory of this side, as an operation takes it: a range and the key that opens it. A
-/// value; whoever registered the memory keeps it registered until the operation has ended.
+/// value: the caller keeps the memory registered until the operation has ended.
 class local_buffer {
  public:
   local_buffer() = default;  ///< Empty.

@@ -14,7 +14,7 @@ namespace iwarp::asio {
 /// What may be done with registered memory, local_write and remote_read and so on.
 using access = verbs::Access;
 
-/// A registration of memory that belongs to somebody else, who keeps it allocated. Destroying it
+/// A registration of memory that the caller owns and keeps allocated. Destroying it
 /// ends the registration, at once: what is being placed is waited for, operations that still name
 /// the memory fail, and no peer reaches it any more. Not to be used from two threads at once.
 class IWARP_API registered_memory {

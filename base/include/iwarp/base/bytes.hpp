@@ -9,9 +9,9 @@
 
 namespace iwarp {
 
-/// Octets to be read, somebody else's.
+/// Octets to be read, owned elsewhere.
 using ConstBytes = std::span<const std::byte>;
-/// Octets that may be changed, somebody else's.
+/// Octets that may be changed, owned elsewhere.
 using MutableBytes = std::span<std::byte>;
 
 namespace detail {

@@ -62,7 +62,7 @@ enum class LifeEvent : std::uint8_t {
   kPeerGoneForLong,   ///< The time in which the program is kept unaware is over.
   kAllSent,           ///< Everything that is to leave has been handed to TCP.
   kAllDelivered,      ///< The peer has acknowledged everything and has ended its half.
-  kLost,              ///< A time-out, or a fault that nobody can be told of.
+  kLost,              ///< A time-out, or a fault that the peer cannot be told of.
 };
 
 /// A state of the life. As one word an owner can change and read it atomically.

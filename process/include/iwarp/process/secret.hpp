@@ -14,7 +14,7 @@ namespace iwarp::process {
 /// What getrandom(2) is to secret().
 using RandomSource = ssize_t (*)(void* to, std::size_t size, unsigned flags);
 
-/// 64 bits that nobody can guess, each time others, from the system's generator: the only place
+/// 64 bits that cannot be guessed, each time others, from the system's generator: the only place
 /// where numbers that peers must not foresee come from. Waits until that generator has been seeded,
 /// which is over soon after the system has started. Opens no file. Thread-safe. Errors: the
 /// system's, as ENOSYS of a filter of system calls.

@@ -27,7 +27,7 @@ enum class Layer : std::uint8_t { kRdmap = 0, kDdp = 1, kLlp = 2 };
 
 /// Layer, Error Type and Error Code as a Terminate carries them.
 struct Cause {
-  Layer layer = Layer::kRdmap;  ///< Who found it.
+  Layer layer = Layer::kRdmap;  ///< The layer that found it.
   std::uint8_t type = 0;        ///< Error Type.
   std::uint8_t code = 0;        ///< Error Code.
   constexpr bool operator==(const Cause&) const = default;

@@ -78,7 +78,7 @@ enum class NoReceive : bool { kFault, kWait };
 /// it drops whatever follows (RFC 5041 §7.1). One thread at a time.
 class Receiver {
  public:
-  /// What a receiver works with, all of it somebody else's.
+  /// What a receiver works with; it owns none of it.
   struct Parts {
     ddp::StagTable& stags;       ///< The memory that tagged messages may reach.
     ddp::Accessor accessor;      ///< This stream.

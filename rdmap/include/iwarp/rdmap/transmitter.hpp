@@ -60,7 +60,7 @@ class Transmitter {
     bool write_done = false;     ///< Of a Write with immediate the first half has left.
     bool terminated = false;     ///< The Terminate has left.
   };
-  /// What a transmitter works with, all of it somebody else's.
+  /// What a transmitter works with; it owns none of it.
   struct Parts {
     SendQueue& requests;         ///< What was submitted.
     ResponseQueue& responses;    ///< What is owed to the peer.

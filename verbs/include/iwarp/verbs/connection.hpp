@@ -107,7 +107,7 @@ struct ConnectionEvent {
   Error error;                ///< kFailed, kRejected; empty for a graceful kDisconnected.
   ConnectionInfo info;        ///< kEstablished; of kRejected only what the peer stated.
   /// The TCP connection after a rejection, sent or received, if kGiveBack was asked for and the
-  /// device has descriptors. Whoever takes it out of here owns it; left here it is closed soon.
+  /// device has descriptors. The program owns it once it takes it out of here; left, it is closed.
   std::shared_ptr<StreamingSocket> socket{};
 };
 /// Is told of what happens to a connection, as ConnectionEvent says.

@@ -9,7 +9,7 @@
 
 namespace iwarp::verbs {
 
-/// Who ended a connection.
+/// What ended a connection.
 enum class EndedBy : std::uint8_t {
   kNobody,         ///< It lives, or never began.
   kProgram,        ///< This side's program: disconnected, aborted, destroyed the queue pair.
@@ -33,7 +33,7 @@ IWARP_API std::string describe(const TerminateInfo& terminate);
 /// Why a connection is over. The first cause counts, but a fault outranks a graceful end that was
 /// under way.
 struct IWARP_API Diagnosis {
-  EndedBy by = EndedBy::kNobody;       ///< Who ended it.
+  EndedBy by = EndedBy::kNobody;       ///< What ended it.
   EndLayer layer = EndLayer::kNone;    ///< Where the cause lay; kNone without one.
   bool graceful = false;               ///< Everything that was posted could be sent.
   std::optional<TerminateInfo> cause;  ///< In the terms of a Terminate, sent or received.

@@ -11,8 +11,8 @@ class logger;
 
 namespace iwarp::verbs {
 
-/// Where the library writes from now on why a connection ended, and what else nobody was there to
-/// be told; null: to standard error again, from level info on, which is the default. Any thread.
+/// Where the library writes from now on why a connection ended, and what else no caller was there
+/// to be told; null: to standard error again, from level info on, which is the default. Any thread.
 /// The logger is kept until another one takes its place, to the end of the process if none does, as
 /// threads of the library may still have something to say while the program's own objects are being
 /// destroyed.

@@ -83,7 +83,7 @@ class IWARP_API Cq {
   /// Blocks until a completion is there, none can come any more, or the time is over; the caller
   /// drives the sockets.
   virtual bool wait(std::chrono::milliseconds timeout) = 0;
-  /// Readable exactly while an event is there that acknowledge_event() has not taken.
+  /// Readable exactly while an event is there that take_event() has not taken.
   [[nodiscard]] virtual int event_descriptor() = 0;
   /// Takes one event; false when there is none.
   virtual bool take_event() = 0;
@@ -96,8 +96,8 @@ class IWARP_API Cq {
   virtual Outcome<void> resize(std::uint32_t /*depth*/) {
     return fail(std::errc::not_supported, "completion queue: this device cannot resize it");
   }
-  /// The parts of wait(), as of CompletionQueue. A device without threads of its callers' to spare
-  /// does it by events.
+  /// The parts of wait(), as of CompletionQueue. The default uses events: for devices that their
+  /// callers do not drive.
   [[nodiscard]] virtual int wait_descriptor() { return event_descriptor(); }
   /// Whether the caller has to poll once more before it sleeps.
   virtual bool begin_wait() {
@@ -192,7 +192,8 @@ class IWARP_API Qp {
 /// Gets the TCP connection after a rejection, or why there is none.
 using KeptHandler = std::function<void(Outcome<StreamingSocket>)>;
 
-/// A connection that a peer asked for and nobody has answered. Destroyed unanswered it is rejected.
+/// A connection that a peer asked for and that has no answer yet. Destroyed unanswered it is
+/// rejected.
 class IWARP_API IncomingConnection {
  public:
   virtual ~IncomingConnection() = default;

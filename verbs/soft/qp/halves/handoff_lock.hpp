@@ -7,8 +7,8 @@
 
 namespace iwarp::verbs::soft {
 
-/// A lock that nobody waits for. run() does the work now, or leaves it to whoever is inside: the
-/// holder looks again after unlocking, so that work asked for is always done once more. A call
+/// A lock that no thread waits for. run() does the work now, or leaves it to the thread inside:
+/// that one looks again after unlocking, so that work asked for is always done once more. A call
 /// from inside the work itself asks for another round. A thread that is cancelled inside leaves
 /// first: it may be one that polls, in a system call of the work's.
 class IWARP_CAPABILITY("handoff lock") HandoffLock {
@@ -24,7 +24,7 @@ class IWARP_CAPABILITY("handoff lock") HandoffLock {
     }
   }
 
-  /// Does the work unless somebody is inside; work asked for meanwhile by run() is done too.
+  /// Does the work unless a thread is inside; work asked for meanwhile by run() is done too.
   template <typename Work>
   bool try_run(Work&& work) {
     if (held_.exchange(true)) return false;
@@ -36,8 +36,8 @@ class IWARP_CAPABILITY("handoff lock") HandoffLock {
     return true;
   }
 
-  /// Ends it: calls `pause` until nobody is inside, does what was asked for meanwhile, and lets
-  /// nobody in any more. Work asked for later is not done. To be called once, and not from inside.
+  /// Ends it: calls `pause` until no thread is inside, does what was asked for meanwhile, and lets
+  /// none in any more. Work asked for later is not done. To be called once, and not from inside.
   template <typename Pause, typename Work>
   void close(Pause&& pause, Work&& work) {
     while (held_.exchange(true)) pause();
@@ -48,7 +48,7 @@ class IWARP_CAPABILITY("handoff lock") HandoffLock {
   /// For the compiler: the caller is inside.
   void assert_inside() const IWARP_ASSERT_CAPABILITY(this) {}
 
-  /// Whether somebody is inside, just now; for ever, once it has been closed.
+  /// Whether a thread is inside, just now; for ever, once it has been closed.
   [[nodiscard]] bool held() const { return held_.load(std::memory_order_relaxed); }
 
  private:

@@ -12,7 +12,7 @@
 namespace iwarp::verbs::soft {
 
 /// The half of a queue pair that reads the stream, places, and completes receives. One thread at a
-/// time is inside, and nobody waits for it. What it finds out for the transmit half it leaves in
+/// time is inside, and no other waits for it. What it finds out for the transmit half it leaves in
 /// QpParts::wanted, for when the thread has left. Files: receive_half.cpp reads, receive_events.cpp
 /// acts upon what has come, receive_flush.cpp ends receives.
 class ReceiveHalf {

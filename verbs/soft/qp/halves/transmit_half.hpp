@@ -12,7 +12,7 @@
 namespace iwarp::verbs::soft {
 
 /// The half of a queue pair that sends, and completes send requests. One thread at a time is
-/// inside, and nobody waits for it: it does what others ask for meanwhile. What it finds out for
+/// inside, and no other waits for it: it does what others ask for meanwhile. What it finds out for
 /// the receive half it leaves in QpParts::wanted, for when the thread has left.
 /// Files: transmit_half.cpp sends, transmit_complete.cpp completes and flushes requests,
 /// transmit_faults.cpp what cannot be sent.

@@ -145,7 +145,7 @@ void ResponderSession::answer() {
 
 void ResponderSession::on_written(const std::optional<mpa::Agreed>& agreed) {
   if (agreed) return enter_rdma_mode(*agreed);
-  // There is a queue pair to be told if it was not the user who rejected.
+  // There is a queue pair to be told if it was not the program that rejected.
   Error why = mpa_error(what_failed(), mpa::Error::kInsufficientIrd);
   if (keep_ || options_.after_rejection == AfterRejection::kGiveBack) {
     return give_back(std::move(why));

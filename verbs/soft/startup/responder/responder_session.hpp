@@ -31,7 +31,7 @@ struct StreamingStart {
 /// Gets the connection after a rejection, or why there is none.
 using KeepHandler = std::function<void(Outcome<StreamingConnection>)>;
 
-/// Who waits for the Requests of connections.
+/// Is told of the Requests of connections.
 class RequestSink {
  public:
   /// The Request is whole and valid. The session no longer refers to the sink.

@@ -29,13 +29,13 @@
 /// The operations that are under way. Not for use outside of the library.
 namespace iwarp::asio::detail {
 
-/// How far somebody wants an operation given up, as Asio's cancellation types have it.
+/// How far an operation is to be given up, as Asio's cancellation types have it.
 enum class cancel_scope {
   total,     ///< Only if that leaves no trace.
   terminal,  ///< Even if the connection cannot be used any more.
 };
 
-/// Who can give an operation up: the object that it was started on.
+/// The object that an operation was started on: it can give the operation up.
 class operation_base;
 class IWARP_API canceller {
  public:
@@ -45,19 +45,19 @@ class IWARP_API canceller {
   virtual void cancel(operation_base& operation, cancel_scope scope) = 0;
 };
 
-/// An operation from its start until its handler has been handed to its executor. Whoever holds it
-/// ends it once: by submit() or by destroy().
+/// An operation from its start until its handler has been handed to its executor. Its holder ends
+/// it once: by submit() or by destroy().
 class operation_base {
  public:
   operation_base(const operation_base&) = delete;
   operation_base& operator=(const operation_base&) = delete;
 
-  /// Settles how it has ended. Whoever may be asked to give it up holds his lock.
+  /// Settles how it has ended. A canceller that may be asked to give it up holds its own lock then.
   void settle(error_code result) { error = result; }
   /// Submits the handler to its executor, never running it in here. It may be destroyed in here, if
   /// the execution context is about to end, so no lock is held that its owner might take.
   void submit() { end_(this, ending::complete); }
-  /// Both, where nobody else knows of it.
+  /// Both, where no other object knows of it.
   void complete(error_code result) {
     settle(result);
     submit();
