@@ -8,20 +8,22 @@ namespace {
 using State = InitiatorState;
 using Event = InitiatorEvent;
 
-constexpr std::size_t kStates = 4;
-constexpr std::size_t kEvents = 7;
+struct Row {
+  State from;
+  Event event;
+  State to;
+};
 
-// RFC 5044 §7.1.2 rule 3 and RFC 6581 §9. Rows are states, columns events, in their order.
-constexpr State kTransitions[kStates][kEvents] = {
-    // accepting, rejecting, invalid, unsuitable Reply; closed; time-out; local error
-    {State::kAccepted, State::kRejected, State::kFailed, State::kFailed, State::kFailed,
-     State::kFailed, State::kFailed},
-    {State::kAccepted, State::kAccepted, State::kAccepted, State::kAccepted, State::kAccepted,
-     State::kAccepted, State::kFailed},
-    {State::kRejected, State::kRejected, State::kRejected, State::kRejected, State::kRejected,
-     State::kRejected, State::kRejected},
-    {State::kFailed, State::kFailed, State::kFailed, State::kFailed, State::kFailed, State::kFailed,
-     State::kFailed},
+// RFC 5044 §7.1.2 rule 3 and RFC 6581 §9. An event without a row changes nothing.
+constexpr Row kTable[] = {
+    {State::kAwaitingReply, Event::kAcceptingReply, State::kAccepted},
+    {State::kAwaitingReply, Event::kRejectingReply, State::kRejected},
+    {State::kAwaitingReply, Event::kInvalidReply, State::kFailed},
+    {State::kAwaitingReply, Event::kUnsuitableReply, State::kFailed},
+    {State::kAwaitingReply, Event::kConnectionClosed, State::kFailed},
+    {State::kAwaitingReply, Event::kTimeout, State::kFailed},
+    {State::kAwaitingReply, Event::kLocalError, State::kFailed},
+    {State::kAccepted, Event::kLocalError, State::kFailed},
 };
 
 bool asks_peer_to_peer(const InitiatorOptions& options) {
@@ -69,7 +71,10 @@ InitiatorOptions revision_1_fallback(InitiatorOptions options) {
 }
 
 InitiatorState next_state(InitiatorState state, InitiatorEvent event) {
-  return kTransitions[static_cast<std::size_t>(state)][static_cast<std::size_t>(event)];
+  for (const Row& row : kTable) {
+    if (row.from == state && row.event == event) return row.to;
+  }
+  return state;
 }
 
 Initiator::Initiator(const InitiatorOptions& options) : options_(options) {}

@@ -9,22 +9,26 @@ namespace {
 using State = ResponderState;
 using Event = ResponderEvent;
 
-constexpr std::size_t kStates = 5;
-constexpr std::size_t kEvents = 8;
+struct Row {
+  State from;
+  Event event;
+  State to;
+};
 
-// RFC 5044 §7.1.2 rule 2. Rows are states, columns events, in their order.
-constexpr State kTransitions[kStates][kEvents] = {
-    // valid, invalid Request; premature octets; accept; reject; closed; time-out; local error
-    {State::kDeciding, State::kFailed, State::kFailed, State::kAwaitingRequest,
-     State::kAwaitingRequest, State::kFailed, State::kFailed, State::kFailed},
-    {State::kDeciding, State::kDeciding, State::kFailed, State::kAccepted, State::kRejected,
-     State::kFailed, State::kFailed, State::kFailed},
-    {State::kAccepted, State::kAccepted, State::kAccepted, State::kAccepted, State::kAccepted,
-     State::kAccepted, State::kAccepted, State::kAccepted},
-    {State::kRejected, State::kRejected, State::kRejected, State::kRejected, State::kRejected,
-     State::kRejected, State::kRejected, State::kRejected},
-    {State::kFailed, State::kFailed, State::kFailed, State::kFailed, State::kFailed, State::kFailed,
-     State::kFailed, State::kFailed},
+// RFC 5044 §7.1.2 rule 2. An event without a row changes nothing.
+constexpr Row kTable[] = {
+    {State::kAwaitingRequest, Event::kValidRequest, State::kDeciding},
+    {State::kAwaitingRequest, Event::kInvalidRequest, State::kFailed},
+    {State::kAwaitingRequest, Event::kPrematureOctets, State::kFailed},
+    {State::kAwaitingRequest, Event::kConnectionClosed, State::kFailed},
+    {State::kAwaitingRequest, Event::kTimeout, State::kFailed},
+    {State::kAwaitingRequest, Event::kLocalError, State::kFailed},
+    {State::kDeciding, Event::kPrematureOctets, State::kFailed},
+    {State::kDeciding, Event::kAccept, State::kAccepted},
+    {State::kDeciding, Event::kReject, State::kRejected},
+    {State::kDeciding, Event::kConnectionClosed, State::kFailed},
+    {State::kDeciding, Event::kTimeout, State::kFailed},
+    {State::kDeciding, Event::kLocalError, State::kFailed},
 };
 
 bool is_peer_to_peer(const PeerRequest& request) {
@@ -73,7 +77,10 @@ StartupFrame reply_frame(const PeerRequest& request, ConstBytes private_data) {
 }  // namespace
 
 ResponderState next_state(ResponderState state, ResponderEvent event) {
-  return kTransitions[static_cast<std::size_t>(state)][static_cast<std::size_t>(event)];
+  for (const Row& row : kTable) {
+    if (row.from == state && row.event == event) return row.to;
+  }
+  return state;
 }
 
 std::size_t Responder::receive(ConstBytes bytes) {
