@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "soft/qp/work/copy_sges.hpp"
+#include "soft/qp/work/operations.hpp"
 
 namespace iwarp::verbs::soft {
 namespace {
@@ -14,68 +15,16 @@ std::uint64_t length_of(std::span<const Sge> sges) {
                          [](std::uint64_t sum, const Sge& sge) { return sum + sge.length; });
 }
 
-rdmap::Operation operation_of(const SendWr& request) {
-  const bool solicited = has(request.flags, SendFlags::kSolicited);
-  switch (request.opcode) {
-    case Opcode::kSend:
-      return solicited ? rdmap::Operation::kSendSolicited : rdmap::Operation::kSend;
-    case Opcode::kSendInvalidate:
-      return solicited ? rdmap::Operation::kSendSolicitedInvalidate
-                       : rdmap::Operation::kSendInvalidate;
-    case Opcode::kWrite: return rdmap::Operation::kWrite;
-    case Opcode::kRead: return rdmap::Operation::kRead;
-    case Opcode::kImmediate:
-      return solicited ? rdmap::Operation::kImmediateSolicited : rdmap::Operation::kImmediate;
-    case Opcode::kWriteImmediate:
-      return solicited ? rdmap::Operation::kWriteImmediateSolicited
-                       : rdmap::Operation::kWriteImmediate;
-    case Opcode::kFetchAdd: return rdmap::Operation::kFetchAdd;
-    case Opcode::kCmpSwap: return rdmap::Operation::kCmpSwap;
-    case Opcode::kBindWindow:
-    case Opcode::kInvalidate:
-    case Opcode::kRegister: return rdmap::Operation::kLocal;
-  }
-  return rdmap::Operation::kSend;
+rdmap::Operation operation_of(const OperationRow& row, const SendWr& request) {
+  return has(request.flags, SendFlags::kSolicited) ? row.solicited : row.operation;
 }
 
-CompletionOpcode completion_opcode_of(Opcode opcode) {
-  switch (opcode) {
-    case Opcode::kSend:
-    case Opcode::kSendInvalidate: break;
-    case Opcode::kWrite:
-    case Opcode::kWriteImmediate: return CompletionOpcode::kWrite;
-    case Opcode::kRead: return CompletionOpcode::kRead;
-    case Opcode::kImmediate: return CompletionOpcode::kImmediate;
-    case Opcode::kFetchAdd: return CompletionOpcode::kFetchAdd;
-    case Opcode::kCmpSwap: return CompletionOpcode::kCmpSwap;
-    case Opcode::kBindWindow: return CompletionOpcode::kBindWindow;
-    case Opcode::kInvalidate: return CompletionOpcode::kInvalidate;
-    case Opcode::kRegister: return CompletionOpcode::kRegister;
-  }
-  return CompletionOpcode::kSend;
-}
-
-bool is_local(Opcode opcode) { return opcode >= Opcode::kBindWindow; }
-
-bool is_atomic(Opcode opcode) { return opcode == Opcode::kFetchAdd || opcode == Opcode::kCmpSwap; }
-
-// Whether the lists of a request make sense for what it does.
-bool is_well_formed(const SendWr& request, std::uint64_t length) {
-  switch (request.opcode) {
-    case Opcode::kImmediate: return request.sges.empty();
-    case Opcode::kFetchAdd:
-    case Opcode::kCmpSwap: return length == rdmap::kAtomicSize;
-    case Opcode::kBindWindow: return request.sges.empty() && request.bind != nullptr;
-    case Opcode::kRegister: return request.sges.empty() && request.registration != nullptr;
-    case Opcode::kInvalidate: return request.sges.empty();
-    default:
-      return request.opcode < Opcode::kImmediate || request.opcode == Opcode::kWriteImmediate;
-  }
-}
-
-// What the program hands over instead of naming it.
-bool may_be_inline(Opcode opcode) {
-  return opcode != Opcode::kRead && !is_atomic(opcode) && !is_local(opcode);
+// Whether the parts of a request make sense for what it does.
+bool is_well_formed(const OperationRow& row, const SendWr& request, std::uint64_t length) {
+  if (row.list == ListRule::kNone && !request.sges.empty()) return false;
+  if (row.list == ListRule::kAtomicWord && length != rdmap::kAtomicSize) return false;
+  if (row.opcode == Opcode::kBindWindow && request.bind == nullptr) return false;
+  return row.opcode != Opcode::kRegister || request.registration != nullptr;
 }
 
 void copy_inline(std::span<const Sge> from, MutableBytes to) {
@@ -97,14 +46,15 @@ SendWork::SendWork(const SoftQpInit& init)
 std::errc SendWork::check(const SendWr& request, Admission admission) const {
   constexpr std::errc kMalformed = std::errc::invalid_argument;
   const std::uint64_t length = length_of(request.sges);
-  if (request.opcode > Opcode::kRegister || !is_well_formed(request, length)) return kMalformed;
+  const OperationRow* const row = row_of(request.opcode);
+  if (row == nullptr || !is_well_formed(*row, request, length)) return kMalformed;
   if (request.sges.size() > capacity_.max_send_sge) return kMalformed;
   if (length > UINT32_MAX) return std::errc::message_size;  // RFC 5041 §5.2
   if (has(request.flags, SendFlags::kInline)) {
-    if (!may_be_inline(request.opcode) || length > capacity_.max_inline) return kMalformed;
+    if (!row->may_be_inline || length > capacity_.max_inline) return kMalformed;
   }
   if (admission == Admission::kRefused) return std::errc::not_connected;
-  const std::errc refused = check_agreed(operation_of(request));
+  const std::errc refused = check_agreed(operation_of(*row, request));
   if (refused != std::errc{}) return refused;
   return places_.room() == 0 ? std::errc::not_enough_memory : std::errc{};
 }
@@ -171,7 +121,7 @@ void SendWork::append(const SendWr& request) {
   rdmap::Request& entry = queue_.vacant();
   entry.cookie = request.wr_id;
   entry.report = reports_all_ || has(request.flags, SendFlags::kSignaled);
-  entry.operation = operation_of(request);
+  entry.operation = operation_of(*row_of(request.opcode), request);
   entry.payload_in = in_line ? rdmap::PayloadIn::kInline : rdmap::PayloadIn::kSges;
   entry.fence = has(request.flags, SendFlags::kFence) ? rdmap::Fence::kYes : rdmap::Fence::kNo;
   entry.sge_count = in_line ? std::uint16_t{0} : static_cast<std::uint16_t>(request.sges.size());
@@ -182,7 +132,7 @@ void SendWork::append(const SendWr& request) {
   entry.immediate = request.immediate;
   entry.atomic = {request.atomic.data, request.atomic.mask, request.atomic.compare,
                   request.atomic.compare_mask};
-  if (is_local(request.opcode)) append_local(request);
+  if (entry.operation == rdmap::Operation::kLocal) append_local(request);
   if (in_line) {
     copy_inline(request.sges, queue_.vacant_inline());
   } else {
@@ -207,7 +157,7 @@ void SendWork::append_late(const SendWr& request) {
   completion.wr_id = request.wr_id;
   completion.qp_number = qp_number_;
   completion.status = Status::kFlushed;
-  completion.opcode = completion_opcode_of(request.opcode);
+  completion.opcode = row_of(request.opcode)->completion;
   completion.byte_length = static_cast<std::uint32_t>(length_of(request.sges));
   places_.take();
 }
@@ -240,18 +190,9 @@ std::vector<Completion> SendWork::take_late() {
 }
 
 CompletionOpcode SendWork::completion_opcode(std::uint32_t position) const {
-  switch (queue_.at(position).operation) {
-    case rdmap::Operation::kWrite:
-    case rdmap::Operation::kWriteImmediate:
-    case rdmap::Operation::kWriteImmediateSolicited: return CompletionOpcode::kWrite;
-    case rdmap::Operation::kRead: return CompletionOpcode::kRead;
-    case rdmap::Operation::kImmediate:
-    case rdmap::Operation::kImmediateSolicited: return CompletionOpcode::kImmediate;
-    case rdmap::Operation::kFetchAdd: return CompletionOpcode::kFetchAdd;
-    case rdmap::Operation::kCmpSwap: return CompletionOpcode::kCmpSwap;
-    case rdmap::Operation::kLocal: return completion_opcode_of(local(position).opcode);
-    default: return CompletionOpcode::kSend;
-  }
+  const rdmap::Operation operation = queue_.at(position).operation;
+  if (operation == rdmap::Operation::kLocal) return row_of(local(position).opcode)->completion;
+  return row_of(operation).completion;
 }
 
 }  // namespace iwarp::verbs::soft
