@@ -22,7 +22,7 @@ HEADERS = {
     "tcp_offload": "iwarp/tcp_offload/device.hpp",
     "sim": "iwarp/sim/options.hpp",
     "verbs": "iwarp/verbs/verbs.hpp",
-    "soft": "soft/places.hpp",
+    "soft": "soft/services.hpp",
     "asio": "iwarp/asio/error.hpp",
 }
 
