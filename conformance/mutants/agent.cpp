@@ -11,8 +11,8 @@ int main() {
     std::cerr << device.error().message << '\n';
     return 1;
   }
-  iwarp::agent::Server server(
-      std::move(*device), {.listen = {boost::asio::ip::address_v4::loopback(), 0}, .once = true});
+  iwarp::agent::Server server(std::move(*device),
+                              {.listen = {iwarp::verbs::Address::loopback(), 0}, .once = true});
   std::cout << "agent listens on " << server.endpoint() << std::endl;
   server.run();
 }
