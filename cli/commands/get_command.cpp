@@ -44,7 +44,7 @@ file_service::PendingFile open_target(const fs::path& path) {
   };
   if (!path.has_filename()) throw fail("names a directory that does not exist");
   file_service::Fd directory(::open(parent.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (!directory.valid()) throw fail(std::strerror(errno));
+  if (!directory) throw fail(std::strerror(errno));
   auto file = file_service::PendingFile::create(std::move(directory), path.filename().string());
   if (!file) throw fail(file.error().message());
   return *std::move(file);

@@ -22,7 +22,7 @@ struct PutFlags {
 /// Opens what is to be put before anybody is asked to take it.
 file_service::Fd open_source(const std::string& path) {
   file_service::Fd file(::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
-  if (!file.valid()) throw CommandError(fmt::format("{}: {}", path, std::strerror(errno)));
+  if (!file) throw CommandError(fmt::format("{}: {}", path, std::strerror(errno)));
   const auto facts = file_service::regular_file_facts(file);
   if (facts) return file;
   const bool other_kind =

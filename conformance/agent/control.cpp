@@ -23,41 +23,37 @@ int checked(int result, const std::string& what) {
   return result;
 }
 
-void set(const Descriptor& socket, int level, int option, int value) {
-  checked(::setsockopt(socket.value(), level, option, &value, sizeof value), "setsockopt");
+void set(const process::Descriptor& socket, int level, int option, int value) {
+  checked(::setsockopt(socket.get(), level, option, &value, sizeof value), "setsockopt");
 }
 
 // What poll(2) says of one descriptor; a signal counts as nothing.
-short ready(const Descriptor& socket, short events, std::chrono::milliseconds timeout) {
-  pollfd entry{socket.value(), events, 0};
+short ready(const process::Descriptor& socket, short events, std::chrono::milliseconds timeout) {
+  pollfd entry{socket.get(), events, 0};
   return ::poll(&entry, 1, static_cast<int>(timeout.count())) > 0 ? entry.revents : short{0};
 }
 
-verbs::Endpoint local_of(const Descriptor& socket) {
+verbs::Endpoint local_of(const process::Descriptor& socket) {
   verbs::Endpoint local;
   auto size = static_cast<socklen_t>(local.capacity());
-  checked(::getsockname(socket.value(), local.data(), &size), "getsockname");
+  checked(::getsockname(socket.get(), local.data(), &size), "getsockname");
   local.resize(size);
   return local;
 }
 
-Descriptor listening_at(const verbs::Endpoint& at) {
+process::Descriptor listening_at(const verbs::Endpoint& at) {
   const std::string what = "cannot listen on " + at.to_string();
-  Descriptor socket(checked(
+  process::Descriptor socket(checked(
       ::socket(at.family(), SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, IPPROTO_TCP), what));
   set(socket, SOL_SOCKET, SO_REUSEADDR, 1);
-  checked(::bind(socket.value(), at.data(), at.size()), what);
-  checked(::listen(socket.value(), kBacklog), what);
+  checked(::bind(socket.get(), at.data(), at.size()), what);
+  checked(::listen(socket.get(), kBacklog), what);
   return socket;
 }
 
 }  // namespace
 
-Descriptor::~Descriptor() {
-  if (value_ >= 0) ::close(value_);
-}
-
-ControlConnection::ControlConnection(Descriptor socket) : socket_(std::move(socket)) {
+ControlConnection::ControlConnection(process::Descriptor socket) : socket_(std::move(socket)) {
   set(socket_, IPPROTO_TCP, TCP_NODELAY, 1);
   // A tester whose machine has died is noticed after a minute.
   set(socket_, SOL_SOCKET, SO_KEEPALIVE, 1);
@@ -90,7 +86,7 @@ ControlConnection::Got ControlConnection::next(std::string& line,
   if (take_line(line, got)) return got;
   if (ready(socket_, POLLIN, timeout) == 0) return Got::kNothing;
   std::array<char, 65536> piece;
-  const ssize_t size = ::recv(socket_.value(), piece.data(), piece.size(), MSG_DONTWAIT);
+  const ssize_t size = ::recv(socket_.get(), piece.data(), piece.size(), MSG_DONTWAIT);
   if (size < 0) return errno == EAGAIN || errno == EINTR ? Got::kNothing : Got::kEnd;
   if (size == 0) return Got::kEnd;
   received_.append(piece.data(), static_cast<std::size_t>(size));
@@ -103,7 +99,7 @@ bool ControlConnection::send(std::string_view line) {
   const auto deadline = std::chrono::steady_clock::now() + kSendPatience;
   for (std::string_view rest = whole; !rest.empty();) {
     const ssize_t size =
-        ::send(socket_.value(), rest.data(), rest.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+        ::send(socket_.get(), rest.data(), rest.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
     if (size >= 0) {
       rest.remove_prefix(static_cast<std::size_t>(size));
     } else if (errno != EAGAIN && errno != EINTR) {
@@ -136,8 +132,9 @@ bool ControlListener::has_next() const {
 
 std::optional<ControlConnection> ControlListener::next(std::chrono::milliseconds timeout) {
   if (ready(socket_, POLLIN, timeout) == 0) return std::nullopt;
-  Descriptor socket(::accept4(socket_.value(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
-  if (socket.value() < 0) return std::nullopt;
+  process::Descriptor socket(
+      ::accept4(socket_.get(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
+  if (socket.get() < 0) return std::nullopt;
   return ControlConnection(std::move(socket));
 }
 

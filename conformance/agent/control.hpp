@@ -6,31 +6,17 @@
 #include <string_view>
 #include <utility>
 
+#include "iwarp/process/descriptor.hpp"
 #include "iwarp/verbs/connection.hpp"
 
 /// The sockets of the control connection. System errors are thrown as std::system_error, a tester
 /// that breaks off never is.
 namespace iwarp::agent {
 
-class Descriptor {
- public:
-  explicit Descriptor(int value) : value_(value) {}
-  Descriptor(Descriptor&& other) noexcept : value_(std::exchange(other.value_, -1)) {}
-  Descriptor& operator=(Descriptor&& other) noexcept {
-    std::swap(value_, other.value_);
-    return *this;
-  }
-  ~Descriptor();
-  [[nodiscard]] int value() const { return value_; }
-
- private:
-  int value_;
-};
-
 /// The tester's connection, line by line.
 class ControlConnection {
  public:
-  explicit ControlConnection(Descriptor socket);
+  explicit ControlConnection(process::Descriptor socket);
 
   enum class Got { kLine, kTooLong, kNothing, kEnd };
   /// The next line without its LF. One that is too long is passed over as far as its LF.
@@ -44,7 +30,7 @@ class ControlConnection {
  private:
   bool take_line(std::string& line, Got& got);
 
-  Descriptor socket_;
+  process::Descriptor socket_;
   std::string received_;
   std::size_t searched_ = 0;  // so many octets of it hold no LF
   bool skipping_ = false;     // the rest of a line that was too long
@@ -59,7 +45,7 @@ class ControlListener {
   std::optional<ControlConnection> next(std::chrono::milliseconds timeout);
 
  private:
-  Descriptor socket_;
+  process::Descriptor socket_;
 };
 
 }  // namespace iwarp::agent

@@ -15,12 +15,12 @@ AcceptService& AcceptService::instance() { return process::of_this_process<Accep
 
 int AcceptService::start() {
   if (events_) return 0;
-  events_.reset(epoll_create1(EPOLL_CLOEXEC));
+  events_ = process::Descriptor(epoll_create1(EPOLL_CLOEXEC));
   if (!events_) return errno;
   try {
     process::quiet_thread([this] { run(); }).detach();
   } catch (const std::system_error& error) {
-    events_.reset();
+    events_ = {};
     return error.code().value();
   }
   return 0;

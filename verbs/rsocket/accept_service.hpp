@@ -5,7 +5,7 @@
 #include <mutex>
 #include <thread>
 
-#include "api/descriptor.hpp"
+#include "iwarp/process/descriptor.hpp"
 #include "socket.hpp"
 
 namespace iwarp::rsocket {
@@ -30,7 +30,7 @@ class AcceptService {
   void watch(int operation, int fd, bool wanted) const;
 
   std::mutex mutex_;
-  Descriptor events_;
+  process::Descriptor events_;
   std::map<int, Socket::Handle> sockets_;  // by the descriptor of their channel
 };
 

@@ -33,9 +33,9 @@ int Socket::open_descriptors() {
   errno = 0;
   channel_ = rdma_create_event_channel();
   if (channel_ == nullptr) return errno != 0 ? errno : ENODEV;
-  events_.reset(epoll_create1(EPOLL_CLOEXEC));
+  events_ = process::Descriptor(epoll_create1(EPOLL_CLOEXEC));
   if (!events_) return errno;
-  number_.reset(fcntl(events_.get(), F_DUPFD_CLOEXEC, 0));
+  number_ = process::Descriptor(fcntl(events_.get(), F_DUPFD_CLOEXEC, 0));
   if (!number_) return errno;
   const int fd = channel_->fd;
   if (fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK) != 0) return errno;

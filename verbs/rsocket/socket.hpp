@@ -9,7 +9,7 @@
 #include <optional>
 #include <vector>
 
-#include "api/descriptor.hpp"
+#include "iwarp/process/descriptor.hpp"
 #include "stream.hpp"
 #include "waiter.hpp"
 #include "wire/options.hpp"
@@ -159,8 +159,8 @@ class Socket : public std::enable_shared_from_this<Socket> {
   rdma_event_channel* channel_ = nullptr;
   rdma_cm_id* id_ = nullptr;
   std::unique_ptr<Stream> stream_;
-  Descriptor events_;  // an epoll set of the channel and the completion channel
-  Descriptor number_;  // a duplicate of it
+  process::Descriptor events_;  // an epoll set of the channel and the completion channel
+  process::Descriptor number_;  // a duplicate of it
 
   // Listeners.
   std::deque<Handle> accepted_;

@@ -7,8 +7,8 @@
 #include <span>
 #include <vector>
 
-#include "api/descriptor.hpp"
 #include "iwarp/base/of_thread.hpp"
+#include "iwarp/process/descriptor.hpp"
 #include "iwarp/process/forks.hpp"
 
 namespace iwarp::rsocket {
@@ -39,7 +39,7 @@ class Waiter {
  private:
   friend class OfThread<Waiter>;
   Waiter();
-  Descriptor event_;
+  process::Descriptor event_;
   process::Origin origin_;
 };
 

@@ -70,7 +70,7 @@ FileResult<void> allow_below(const Fd& rules, const Fd& place, std::uint64_t rig
 // What is not there need not be allowed.
 FileResult<void> allow_below(const Fd& rules, const std::string& path, std::uint64_t rights) {
   const Fd place(::open(path.c_str(), O_PATH | O_CLOEXEC));
-  if (!place.valid()) return {};
+  if (!place) return {};
   return allow_below(rules, place, rights);
 }
 

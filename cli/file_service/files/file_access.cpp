@@ -43,9 +43,9 @@ mode_t without_group(mode_t permissions) {
 
 FileResult<std::optional<FileAccess>> access_of(const Fd& directory, const std::string& leaf) {
   const Fd file(::openat(directory.get(), leaf.c_str(), O_PATH | O_NOFOLLOW | O_CLOEXEC));
-  if (!file.valid() && errno == ENOENT) return std::optional<FileAccess>();
+  if (!file && errno == ENOENT) return std::optional<FileAccess>();
   struct stat status {};
-  if (!file.valid() || ::fstat(file.get(), &status) != 0) return errno_failure();
+  if (!file || ::fstat(file.get(), &status) != 0) return errno_failure();
   if (!S_ISREG(status.st_mode)) return std::optional<FileAccess>();
   FileResult<std::vector<std::byte>> acl = acl_of(file);
   if (!acl) return failure(acl.error());

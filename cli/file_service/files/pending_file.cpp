@@ -83,7 +83,7 @@ mode_t PendingFile::first_mode() const { return replaced_ ? kPrivateMode : kNewM
 
 FileResult<void> PendingFile::open_unnamed() {
   file_ = Fd(::openat(directory_.get(), ".", O_TMPFILE | O_RDWR | O_CLOEXEC, first_mode()));
-  if (!file_.valid()) return errno_failure();
+  if (!file_) return errno_failure();
   return {};
 }
 
@@ -91,7 +91,7 @@ FileResult<void> PendingFile::open_named() {
   auto name = with_fresh_name([this](const std::string& fresh) -> FileResult<void> {
     file_ = Fd(::openat(directory_.get(), fresh.c_str(),
                         O_CREAT | O_EXCL | O_RDWR | O_NOFOLLOW | O_CLOEXEC, first_mode()));
-    if (!file_.valid()) return errno_failure();
+    if (!file_) return errno_failure();
     return {};
   });
   if (!name) return failure(name.error());
@@ -179,7 +179,7 @@ struct CloseDirectory {
 
 void remove_if_stale(int directory, const char* name) {
   const Fd file(::openat(directory, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
-  if (!file.valid() || !regular_file_facts(file)) return;
+  if (!file || !regular_file_facts(file)) return;
   if (::flock(file.get(), LOCK_EX | LOCK_NB) == 0) ::unlinkat(directory, name, 0);
 }
 
@@ -194,7 +194,7 @@ void remove_stale_below(int directory, int depth) {
     if (entry->d_type != DT_DIR && entry->d_type != DT_UNKNOWN) continue;
     const Fd below(
         ::openat(directory, entry->d_name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
-    if (below.valid() && depth > 0) remove_stale_below(below.get(), depth - 1);
+    if (below && depth > 0) remove_stale_below(below.get(), depth - 1);
   }
 }
 

@@ -88,7 +88,7 @@ Status status_of(const std::error_code& error) {
 
 Store Store::open(const std::string& path) {
   Fd root(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (!root.valid()) {
+  if (!root) {
     throw CommandError(fmt::format("cannot serve '{}': {}", path, std::strerror(errno)));
   }
   Store store(std::move(root));

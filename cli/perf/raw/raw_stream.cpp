@@ -30,33 +30,29 @@ int checked(int result, const char* what) {
 
 bool is_transient(int error) { return error == EAGAIN || error == EWOULDBLOCK || error == EINTR; }
 
-Descriptor make_socket(int family) {
-  return Descriptor(
+process::Descriptor make_socket(int family) {
+  return process::Descriptor(
       checked(::socket(family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, IPPROTO_TCP), "socket"));
 }
 
 /// Waits until `events` or a slice of time is over.
-bool ready(const Descriptor& socket, short events) {
-  pollfd entry{socket.value(), events, 0};
+bool ready(const process::Descriptor& socket, short events) {
+  pollfd entry{socket.get(), events, 0};
   return ::poll(&entry, 1, kPollSlice) > 0;
 }
 
 }  // namespace
 
-Descriptor::~Descriptor() {
-  if (value_ >= 0) ::close(value_);
-}
-
-RawStream::RawStream(Descriptor socket, Waiting waiting)
+RawStream::RawStream(process::Descriptor socket, Waiting waiting)
     : socket_(std::move(socket)), waiting_(waiting) {
   const int on = 1;
-  checked(::setsockopt(socket_.value(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof on), "TCP_NODELAY");
+  checked(::setsockopt(socket_.get(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof on), "TCP_NODELAY");
 }
 
 std::size_t RawStream::receive_some(MutableBytes into) {
   while (true) {
     if (waiting_ == Waiting::kEvents) wait_for(POLLIN);
-    const ssize_t n = ::recv(socket_.value(), into.data(), into.size(), MSG_DONTWAIT);
+    const ssize_t n = ::recv(socket_.get(), into.data(), into.size(), MSG_DONTWAIT);
     if (n > 0) {
       patience_.progress();
       return static_cast<std::size_t>(n);
@@ -74,7 +70,7 @@ void RawStream::receive_all(MutableBytes into) {
 void RawStream::send_all(ConstBytes bytes) {
   while (!bytes.empty()) {
     const ssize_t n =
-        ::send(socket_.value(), bytes.data(), bytes.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
+        ::send(socket_.get(), bytes.data(), bytes.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
     if (n > 0) {
       patience_.progress();
       bytes = bytes.subspan(static_cast<std::size_t>(n));
@@ -98,13 +94,13 @@ void RawStream::idle(short events) {
 }
 
 RawStream connect_raw(const verbs::Endpoint& to, std::uint64_t token, Waiting waiting) {
-  Descriptor socket = make_socket(to.family());
-  if (::connect(socket.value(), to.data(), to.size()) != 0) {
+  process::Descriptor socket = make_socket(to.family());
+  if (::connect(socket.get(), to.data(), to.size()) != 0) {
     if (errno != EINPROGRESS) fail("connect", errno);
     for (Patience patience; !ready(socket, POLLOUT);) patience.check();
     int error = 0;
     socklen_t length = sizeof error;
-    checked(::getsockopt(socket.value(), SOL_SOCKET, SO_ERROR, &error, &length), "SO_ERROR");
+    checked(::getsockopt(socket.get(), SOL_SOCKET, SO_ERROR, &error, &length), "SO_ERROR");
     if (error != 0) fail("connect", error);
   }
   RawStream stream(std::move(socket), waiting);
@@ -117,10 +113,10 @@ RawStream connect_raw(const verbs::Endpoint& to, std::uint64_t token, Waiting wa
 RawListener::RawListener(const verbs::Address& at)
     : socket_(make_socket(at.is_v6() ? AF_INET6 : AF_INET)) {
   verbs::Endpoint endpoint(at, 0);
-  checked(::bind(socket_.value(), endpoint.data(), endpoint.size()), "bind");
-  checked(::listen(socket_.value(), 4), "listen");
+  checked(::bind(socket_.get(), endpoint.data(), endpoint.size()), "bind");
+  checked(::listen(socket_.get(), 4), "listen");
   auto length = static_cast<socklen_t>(endpoint.capacity());
-  checked(::getsockname(socket_.value(), endpoint.data(), &length), "getsockname");
+  checked(::getsockname(socket_.get(), endpoint.data(), &length), "getsockname");
   port_ = endpoint.port();
 }
 
@@ -131,8 +127,9 @@ RawStream RawListener::accept(std::uint64_t token, Waiting waiting) {
       patience.check();
       continue;
     }
-    Descriptor socket(::accept4(socket_.value(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
-    if (socket.value() < 0) continue;
+    process::Descriptor socket(
+        ::accept4(socket_.get(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
+    if (socket.get() < 0) continue;
     RawStream stream(std::move(socket), Waiting::kEvents);
     stream.patience().allow(kTokenPatience);
     try {

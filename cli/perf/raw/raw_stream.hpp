@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "iwarp/base/bytes.hpp"
+#include "iwarp/process/descriptor.hpp"
 #include "iwarp/verbs/connection.hpp"
 #include "perf/patience.hpp"
 #include "perf/workload.hpp"
@@ -11,28 +12,11 @@
 /// Plain TCP for the baseline. Everything throws a CommandError on failure and on silence.
 namespace iwarp::cli::perf {
 
-/// Owns a descriptor.
-class Descriptor {
- public:
-  Descriptor() = default;
-  explicit Descriptor(int value) : value_(value) {}
-  Descriptor(Descriptor&& other) noexcept : value_(std::exchange(other.value_, -1)) {}
-  Descriptor& operator=(Descriptor&& other) noexcept {
-    std::swap(value_, other.value_);
-    return *this;
-  }
-  ~Descriptor();
-  [[nodiscard]] int value() const { return value_; }
-
- private:
-  int value_ = -1;
-};
-
 /// A connected TCP socket without Nagle's delay. Polling: non-blocking calls repeated without
 /// pause. Events: poll(2) before each receive, and before a send when the last was short.
 class RawStream {
  public:
-  RawStream(Descriptor socket, Waiting waiting);
+  RawStream(process::Descriptor socket, Waiting waiting);
 
   /// Receives at least one octet and at most `into.size()`.
   std::size_t receive_some(MutableBytes into);
@@ -46,7 +30,7 @@ class RawStream {
   void wait_for(short events);
   void idle(short events);
 
-  Descriptor socket_;
+  process::Descriptor socket_;
   Waiting waiting_;
   Patience patience_;
 };
@@ -63,7 +47,7 @@ class RawListener {
   RawStream accept(std::uint64_t token, Waiting waiting);
 
  private:
-  Descriptor socket_;
+  process::Descriptor socket_;
   std::uint16_t port_ = 0;
 };
 

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdint>
 #include <system_error>
 
 #include "iwarp/process/interruption.hpp"
@@ -14,21 +15,19 @@
 namespace iwarp::compat {
 
 EventFd::EventFd() : fd_(::eventfd(0, EFD_CLOEXEC)) {
-  if (fd_ < 0) throw std::system_error(errno, std::generic_category());
+  if (!fd_) throw std::system_error(errno, std::generic_category());
 }
-
-EventFd::~EventFd() { ::close(fd_); }
 
 void EventFd::set() {
   const std::uint64_t one = 1;
-  static_cast<void>(::write(fd_, &one, sizeof one) == sizeof one);
+  static_cast<void>(::write(fd_.get(), &one, sizeof one) == sizeof one);
 }
 
 // Only what is set is read: the descriptor may be blocking.
 void EventFd::clear() {
-  pollfd ready{fd_, POLLIN, 0};
+  pollfd ready{fd_.get(), POLLIN, 0};
   std::uint64_t count = 0;
-  if (::poll(&ready, 1, 0) == 1) static_cast<void>(::read(fd_, &count, sizeof count) > 0);
+  if (::poll(&ready, 1, 0) == 1) static_cast<void>(::read(fd_.get(), &count, sizeof count) > 0);
 }
 
 int await_readable(int fd) {

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <cstdint>
+#include "iwarp/process/descriptor.hpp"
 
 namespace iwarp::compat {
 
@@ -8,16 +8,13 @@ namespace iwarp::compat {
 class EventFd {
  public:
   EventFd();
-  EventFd(const EventFd&) = delete;
-  EventFd& operator=(const EventFd&) = delete;
-  ~EventFd();
 
-  [[nodiscard]] int get() const { return fd_; }
+  [[nodiscard]] int get() const { return fd_.get(); }
   void set();
   void clear();
 
  private:
-  int fd_;
+  process::Descriptor fd_;
 };
 
 /// Waits until `fd` is readable; at once EAGAIN if it is non-blocking and is not. A cancellation
