@@ -85,4 +85,26 @@ Segment empty_read_request(std::uint32_t msn) {
   return untagged_segment(kReadRequest, kReadQueue, msn, 0, encode(ReadRequest{}));
 }
 
+void expect_bits_ignored_when_tagged(Context& context, std::uint8_t Segment::*control,
+                                     std::span<const std::uint8_t> bits) {
+  Link link = context.link();
+  for (const std::uint8_t each : bits) {
+    Segment segment = empty_write();
+    segment.*control |= each;
+    link.stream.send(segment);
+  }
+  sync(link.stream);
+}
+
+void expect_bits_ignored_when_untagged(Context& context, std::uint8_t Segment::*control,
+                                       std::span<const std::uint8_t> bits) {
+  Link link = context.link();
+  for (const std::uint8_t each : bits) {
+    Segment segment = empty_read_request(link.stream.next_msn(kReadQueue));
+    segment.*control |= each;
+    link.stream.send(segment);
+    expect_tagged_message(link.stream, kReadResponse);
+  }
+}
+
 }  // namespace iwarp::conform

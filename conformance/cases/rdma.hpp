@@ -1,5 +1,7 @@
 #pragma once
 
+#include <span>
+
 #include "cases/catalogue.hpp"
 #include "harness/messages.hpp"
 
@@ -42,5 +44,13 @@ void expect_small_segments(Context& context, Stream& stream, Opcode opcode, std:
 
 Segment empty_write();
 Segment empty_read_request(std::uint32_t msn);
+
+/// Segments with each of `bits` set in a control octet, one after the other, are taken like those
+/// without.
+void expect_bits_ignored_when_tagged(Context& context, std::uint8_t Segment::*control,
+                                     std::span<const std::uint8_t> bits);
+/// The same.
+void expect_bits_ignored_when_untagged(Context& context, std::uint8_t Segment::*control,
+                                       std::span<const std::uint8_t> bits);
 
 }  // namespace iwarp::conform

@@ -56,23 +56,11 @@ void refuses_a_later_version(Context& context) {
 constexpr std::uint8_t kReservedBits[] = {0x04, 0x08, 0x10, 0x20, kDdpReserved};
 
 void ignores_reserved_bits_of_tagged(Context& context) {
-  Link link = context.link();
-  for (const std::uint8_t bits : kReservedBits) {
-    Segment segment = empty_write();
-    segment.ddp_control |= bits;
-    link.stream.send(segment);
-  }
-  sync(link.stream);
+  expect_bits_ignored_when_tagged(context, &Segment::ddp_control, kReservedBits);
 }
 
 void ignores_reserved_bits_of_untagged(Context& context) {
-  Link link = context.link();
-  for (const std::uint8_t bits : kReservedBits) {
-    Segment segment = empty_read_request(link.stream.next_msn(kReadQueue));
-    segment.ddp_control |= bits;
-    link.stream.send(segment);
-    expect_tagged_message(link.stream, kReadResponse);
-  }
+  expect_bits_ignored_when_untagged(context, &Segment::ddp_control, kReservedBits);
 }
 
 const Cases kControlFields{

@@ -67,8 +67,9 @@ const Cases kRequests{
     {"mpa.enhanced.request-client-server",
      "A client-server Request has neither A nor B, C and D, and no RTR follows", Needs::kAgent,
      asks_for_client_server},
-    {"mpa.enhanced.request-plain", "Who wants nothing enhanced sends a Request without S",
-     Needs::kAgent, asks_unenhanced},
+    {"mpa.enhanced.request-plain",
+     "An initiator that wants nothing enhanced sends a Request without S", Needs::kAgent,
+     asks_unenhanced},
     {"mpa.enhanced.request-depths", "A Request states the program's IRD and ORD", Needs::kAgent,
      states_its_depths},
 };

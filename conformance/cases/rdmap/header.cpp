@@ -170,23 +170,11 @@ void refuses_atomics(Context& context) {
 constexpr std::uint8_t kReservedBits[] = {0x10, 0x20, kRdmapReserved};
 
 void ignores_reserved_bits_of_tagged(Context& context) {
-  Link link = context.link();
-  for (const std::uint8_t bits : kReservedBits) {
-    Segment segment = empty_write();
-    segment.rdmap_control |= bits;
-    link.stream.send(segment);
-  }
-  sync(link.stream);
+  expect_bits_ignored_when_tagged(context, &Segment::rdmap_control, kReservedBits);
 }
 
 void ignores_reserved_bits_of_untagged(Context& context) {
-  Link link = context.link();
-  for (const std::uint8_t bits : kReservedBits) {
-    Segment segment = empty_read_request(link.stream.next_msn(kReadQueue));
-    segment.rdmap_control |= bits;
-    link.stream.send(segment);
-    expect_tagged_message(link.stream, kReadResponse);
-  }
+  expect_bits_ignored_when_untagged(context, &Segment::rdmap_control, kReservedBits);
 }
 
 void ignores_the_invalidate_stag_of_a_read_request(Context& context) {

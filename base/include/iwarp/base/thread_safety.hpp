@@ -17,8 +17,6 @@
 #define IWARP_GUARDED_BY(lock) IWARP_THREAD_SAFETY(guarded_by(lock))
 /// A function that is called with the lock held.
 #define IWARP_REQUIRES(...) IWARP_THREAD_SAFETY(requires_capability(__VA_ARGS__))
-/// A function that is called without the lock: it takes it.
-#define IWARP_EXCLUDES(...) IWARP_THREAD_SAFETY(locks_excluded(__VA_ARGS__))
 /// A function that takes the lock, and returns with it.
 #define IWARP_ACQUIRE(...) IWARP_THREAD_SAFETY(acquire_capability(__VA_ARGS__))
 /// The same, if it returns `result`.
