@@ -18,8 +18,8 @@ inline compat_test::Prepare sized(std::uint32_t sends, std::uint32_t receives) {
   };
 }
 
-/// Lets the peer's Sends fill `count` receives that are posted, and waits until the last of them
-/// has been filled, without polling: completions are counted by a message behind them.
+/// Sends `count` messages, each when the one before has completed at the sender; the receives for
+/// them are posted.
 inline void fill(End& from, std::size_t count) {
   for (std::size_t i = 0; i < count; ++i) {
     must(from.post_send(i, from.sge()), "ibv_post_send");
