@@ -118,8 +118,8 @@ class Traffic {
 
 }  // namespace
 
-Result run_client(const Options& options, std::uint16_t port) {
-  End end(options);
+Result run_client(End& end, std::uint16_t port) {
+  const Options& options = end.options();
   std::vector<Pair> pairs;
   pairs.reserve(options.pairs);
   pairs.push_back(connect_one(end, port));  // and what all of them share

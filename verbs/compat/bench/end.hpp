@@ -34,6 +34,7 @@ struct Landing {
 };
 
 /// What both ends have: a completion queue and memory for all queue pairs, made at the first one.
+/// Lives until the process ends, since nothing that it made is destroyed.
 class End {
  public:
   explicit End(const Options& options) : options_(options) {}
@@ -81,8 +82,9 @@ struct Result {
   double octets_per_pair = 0;  ///< Of memory that the client has for a queue pair that is idle.
 };
 
-/// Connects `options.pairs` queue pairs to the server and, if `options.seconds` is not 0, moves
-/// messages for that time.
-Result run_client(const Options& options, std::uint16_t port);
+/// Connects the queue pairs that `end` is to have to the server and, unless its time is 0, moves
+/// messages for that time. Some are still under way when it returns: `end`, where they land, is the
+/// caller's.
+Result run_client(End& end, std::uint16_t port);
 
 }  // namespace iwarp::bench

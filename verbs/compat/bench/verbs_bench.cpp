@@ -106,7 +106,8 @@ pid_t start_server(const Options& options, std::uint16_t& port) {
 int run(const Options& options) {
   std::uint16_t port = 0;
   const pid_t server = start_server(options, port);
-  const Result result = run_client(options, port);
+  End end(options);
+  const Result result = run_client(end, port);
   std::printf(
       "{\"messages_per_second\": %.1f, \"connections_per_second\": %.1f, \"octets_per_pair\": "
       "%.1f}\n",
