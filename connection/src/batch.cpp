@@ -13,6 +13,7 @@ constexpr std::size_t kMaxPieces = 768;
 Batch::Batch() : gather_(kArenaSize, kMaxPieces) {
   planned_.reserve(kMostFpdus);
   pins_.reserve(kMaxPieces);
+  payload_.pieces.reserve(kMaxSges);
 }
 
 void Batch::clear() {

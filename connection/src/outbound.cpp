@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "iwarp/mpa/mulpdu.hpp"
-#include "outbound_payload.hpp"
 
 namespace iwarp::connection {
 namespace {
@@ -59,11 +58,10 @@ bool Outbound::plan_fpdu(Batch& batch, std::size_t mulpdu, std::optional<SendFau
   }
   const auto segment = transmitter_.next(mulpdu);
   if (!segment) return false;
-  Payload payload;
-  fault = gather(batch, *segment, payload);
+  fault = gather(batch, *segment);
   if (!fault) {
-    const MemoryFault missing =
-        framer_.frame(segment->header_bytes(), payload.all(), payload.use, batch.gather_);
+    const MemoryFault missing = framer_.frame(segment->header_bytes(), batch.payload_.pieces,
+                                              batch.payload_.use, batch.gather_);
     if (missing) fault = memory_missing(*segment, missing);
   }
   if (fault) {
@@ -176,13 +174,20 @@ bool Outbound::has_left(std::uint32_t position) const {
   return is_behind(transmitter_.cursor().request, position);
 }
 
-bool Outbound::head_done(std::uint64_t released) const {
-  const std::uint32_t head = parts_.requests.head();
-  if (head == parts_.requests.tail() || !has_left(head)) return false;
-  const rdmap::Request& request = std::as_const(parts_.requests).at(head);
+bool Outbound::is_done(std::uint32_t position, std::uint64_t released) const {
+  if (position == parts_.requests.tail() || !has_left(position)) return false;
+  const rdmap::Request& request = std::as_const(parts_.requests).at(position);
   return rdmap::awaits_response(request.operation)
              ? is_behind(parts_.reads.finished(), request.read_index)
              : released >= request.end_offset;
+}
+
+// Those that were flushed are not counted.
+std::uint32_t Outbound::count_done(std::uint64_t released) {
+  const std::uint32_t head = parts_.requests.head();
+  if (is_behind(head, counted_)) counted_ = head;
+  for (; is_done(counted_, released); ++counted_) count(parts_.requests.at(counted_).operation);
+  return counted_ - head;
 }
 
 void Outbound::count(rdmap::Operation operation) {

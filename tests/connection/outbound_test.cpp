@@ -175,8 +175,10 @@ TEST_F(Outbound, IsDoneWithARequestWhenTheStreamHasReleasedIt) {
   EXPECT_FALSE(from.core.outbound().sent(from.batch, rest.size(), 0));
   const std::uint64_t all = from.core.outbound().accepted();
   EXPECT_TRUE(from.core.outbound().has_left(0));
-  EXPECT_FALSE(from.core.outbound().head_done(all - 1));
-  EXPECT_TRUE(from.core.outbound().head_done(all));
+  EXPECT_EQ(from.core.outbound().count_done(all - 1), 0U);
+  EXPECT_EQ(from.core.outbound().count_done(all), 1U);
+  EXPECT_EQ(from.core.outbound().count_done(all), 1U) << "not retired yet";
+  EXPECT_EQ(from.core.outbound().counters().sends, 1U);
 }
 
 TEST_F(Outbound, IsDoneWithAReadWhenItsResponseHasCome) {

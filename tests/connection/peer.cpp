@@ -65,8 +65,7 @@ Octets Peer::send_part(std::size_t accepted, bool releases) {
 
 void Peer::retire() {
   core.outbound().released(released);
-  for (; core.outbound().head_done(released); ++retired) {
-    core.outbound().count(endpoint.requests.at(endpoint.requests.head()).operation);
+  for (std::uint32_t done = core.outbound().count_done(released); done != 0; --done, ++retired) {
     endpoint.requests.retire();
   }
 }

@@ -12,7 +12,7 @@ CompletionRing::Pushed CompletionRing::push(const Completion& completion, Places
     if (count == ring_.size() || overrun_.load()) {
       pushed.first_overrun = !overrun_.exchange(true);
     } else {
-      ring_[(head_ + count) % ring_.size()] = {completion, &places};
+      ring_[at(count)] = {completion, &places};
       count_.store(count + 1U);
       pushed.taken = true;
       pushed.fires = fires(completion);
@@ -20,6 +20,12 @@ CompletionRing::Pushed CompletionRing::push(const Completion& completion, Places
   }
   if (!pushed.taken) places.give_back();
   return pushed;
+}
+
+// No division: this is done for each completion.
+std::size_t CompletionRing::at(std::uint32_t position) const {
+  const std::size_t place = std::size_t{head_} + position;
+  return place < ring_.size() ? place : place - ring_.size();
 }
 
 bool CompletionRing::fires(const Completion& completion) {
@@ -51,11 +57,11 @@ void CompletionRing::discard(std::uint32_t qp_number) {
   const std::uint32_t count = count_.load(std::memory_order_relaxed);
   std::uint32_t kept = 0;
   for (std::uint32_t i = 0; i < count; ++i) {
-    const Entry& entry = ring_[(head_ + i) % ring_.size()];
+    const Entry& entry = ring_[at(i)];
     if (entry.completion.qp_number == qp_number) {
       entry.places->give_back();
     } else {
-      ring_[(head_ + kept++) % ring_.size()] = entry;
+      ring_[at(kept++)] = entry;
     }
   }
   count_.store(kept);
@@ -75,7 +81,7 @@ bool CompletionRing::resize(std::uint32_t depth) {
   const Guard lock(lock_);
   const std::uint32_t count = count_.load(std::memory_order_relaxed);
   if (count > depth) return false;
-  for (std::uint32_t i = 0; i < count; ++i) ring[i] = ring_[(head_ + i) % ring_.size()];
+  for (std::uint32_t i = 0; i < count; ++i) ring[i] = ring_[at(i)];
   ring_.swap(ring);
   head_ = 0;
   return true;

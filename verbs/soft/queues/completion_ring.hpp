@@ -45,6 +45,8 @@ class CompletionRing {
     Places* places = nullptr;
   };
   bool fires(const Completion& completion) IWARP_REQUIRES(lock_);
+  /// Where the entry lies that is so many behind the oldest, which is fewer than the ring has.
+  [[nodiscard]] std::size_t at(std::uint32_t position) const IWARP_REQUIRES(lock_);
 
   PollSigns& signs_;
   mutable SpinLock lock_;

@@ -20,6 +20,8 @@ class Batch {
  public:
   /// The most FPDUs that it takes.
   static constexpr std::size_t kMostFpdus = 256;
+  /// The most elements of a gather list.
+  static constexpr std::size_t kMaxSges = 16;
 
   /// Allocates the room.
   Batch();
@@ -49,6 +51,12 @@ class Batch {
     bool closes_request = false;  // and whether it is the last of it
   };
 
+  /// The payload of the FPDU that is being made, where it lies.
+  struct Payload {
+    std::vector<ConstBytes> pieces;
+    mpa::PayloadUse use = mpa::PayloadUse::kCopy;
+  };
+
   /// Gives the room away, for a stream that still reads from it, and makes it anew. If that throws,
   /// nothing has changed.
   void swap_room(GatherList& gather, std::vector<ddp::StagTable::Pin>& pins);
@@ -56,7 +64,8 @@ class Batch {
   GatherList gather_;
   std::vector<Planned> planned_;
   std::vector<ddp::StagTable::Pin> pins_;  // memory that the gather list refers to
-  Position before_;                        // where the half stood before the first FPDU
+  Payload payload_;
+  Position before_;  // where the half stood before the first FPDU
 };
 
 }  // namespace iwarp::connection

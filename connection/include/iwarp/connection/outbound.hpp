@@ -103,7 +103,7 @@ class Outbound {
     SourceMemory source = SourceMemory::kMayChange;
   };
   /// The most elements of a gather list.
-  static constexpr std::size_t kMaxSges = 16;
+  static constexpr std::size_t kMaxSges = Batch::kMaxSges;
 
   /// Begins at the first octet of Full Operation.
   Outbound(const Parts& parts, const Settings& settings);
@@ -135,11 +135,10 @@ class Outbound {
   /// Whether the request at `position` of the SendQueue has left, at least its last FPDU's start.
   /// Precondition: it is still in the queue.
   [[nodiscard]] bool has_left(std::uint32_t position) const;
-  /// Whether the oldest request is done (RFC 5040 §5.5): its memory is the submitter's again, and
-  /// what the peer owes for it is here. False if there is none.
-  [[nodiscard]] bool head_done(std::uint64_t released) const;
-  /// Counts a request that is done.
-  void count(rdmap::Operation operation);
+  /// How many requests are done (RFC 5040 §5.5), from the oldest on: their memory is the
+  /// submitter's again, and what the peer owes for them is here. They are in the counters; to be
+  /// retired.
+  std::uint32_t count_done(std::uint64_t released);
   /// The request at `position` is a RequestFault when its turn comes: kNotAgreed.
   void refuse_at(std::uint32_t position) { refused_ = position; }
 
@@ -162,7 +161,6 @@ class Outbound {
   [[nodiscard]] const OutboundCounters& counters() const { return counters_; }
 
  private:
-  struct Payload;
   // What the stream still reads: this half outlives the stream.
   struct Held {
     std::uint64_t end = 0;        // when so many octets have been released it goes
@@ -179,17 +177,15 @@ class Outbound {
   std::optional<CutFault> keep_rest(const Batch& batch, std::size_t begun, std::size_t accepted);
   void drop_rest(std::uint64_t released);
   void hold(Batch& batch);
+  [[nodiscard]] bool is_done(std::uint32_t position, std::uint64_t released) const;
+  void count(rdmap::Operation operation);
 
   // outbound_sources.cpp
   [[nodiscard]] mpa::PayloadUse use_for(std::size_t length, SourceMemory memory) const;
-  std::optional<SendFault> gather(Batch& batch, const rdmap::OutgoingSegment& segment,
-                                  Payload& payload);
-  std::optional<SendFault> gather_request(Batch& batch, const rdmap::OutgoingSegment& segment,
-                                          Payload& payload);
-  std::optional<SendFault> gather_list(Batch& batch, const rdmap::OutgoingSegment& segment,
-                                       Payload& payload);
-  std::optional<SendFault> gather_response(Batch& batch, const rdmap::OutgoingSegment& segment,
-                                           Payload& payload);
+  std::optional<SendFault> gather(Batch& batch, const rdmap::OutgoingSegment& segment);
+  std::optional<SendFault> gather_request(Batch& batch, const rdmap::OutgoingSegment& segment);
+  std::optional<SendFault> gather_list(Batch& batch, const rdmap::OutgoingSegment& segment);
+  std::optional<SendFault> gather_response(Batch& batch, const rdmap::OutgoingSegment& segment);
 
   // outbound_faults.cpp
   [[nodiscard]] ResponseFault refuse_read(const rdmap::OutgoingSegment& response,
@@ -206,6 +202,7 @@ class Outbound {
   std::size_t rest_from_ = 0;
   std::vector<Held> held_;  // oldest first
   std::optional<std::uint32_t> refused_;
+  std::uint32_t counted_ = 0;  // of the requests those before this have been counted, or flushed
   OutboundCounters counters_;
 };
 

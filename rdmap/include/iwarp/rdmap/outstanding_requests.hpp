@@ -46,7 +46,9 @@ class OutstandingRequests {
   /// The request whose response is due; null if none is outstanding.
   [[nodiscard]] const OutstandingRequest* due() const;
   /// The response that is due has been taken whole.
-  void finish() { finished_.fetch_add(1, std::memory_order_release); }
+  void finish() {
+    finished_.store(finished_.load(std::memory_order_relaxed) + 1U, std::memory_order_release);
+  }
 
  private:
   std::uint32_t ord_, mask_, secret_;

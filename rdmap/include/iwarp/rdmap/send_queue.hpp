@@ -85,7 +85,7 @@ class SendQueue {
   /// Room for the inline data of vacant().
   MutableBytes vacant_inline() { return inline_room(tail_.load(std::memory_order_relaxed)); }
   /// Makes the vacant request visible to the sending side.
-  void append() { tail_.fetch_add(1, std::memory_order_release); }
+  void append() { advance(tail_); }
 
   // The sending side.
   /// The position of the oldest request.
@@ -103,7 +103,7 @@ class SendQueue {
   /// Its inline data.
   [[nodiscard]] ConstBytes inline_data(std::uint32_t position) const;
   /// Gives the oldest request's place free. Precondition: head() != tail().
-  void retire() { head_.fetch_add(1, std::memory_order_release); }
+  void retire() { advance(head_); }
 
   /// As constructed.
   [[nodiscard]] std::uint32_t depth() const { return depth_; }
@@ -113,6 +113,10 @@ class SendQueue {
   [[nodiscard]] std::size_t places() const { return std::size_t{mask_} + 1; }
 
  private:
+  // Of its side alone.
+  static void advance(std::atomic<std::uint32_t>& end) {
+    end.store(end.load(std::memory_order_relaxed) + 1U, std::memory_order_release);
+  }
   std::span<ddp::Sge> sges_room(std::uint32_t position) const;
   MutableBytes inline_room(std::uint32_t position) const;
 

@@ -61,7 +61,7 @@ void QpHalves::settle() {
   contain([this] {
     Wanted& wanted = parts_.wanted;
     do {
-      if (wanted.transmit.exchange(false)) transmit_half_.run();
+      if (wanted.transmit.load() && wanted.transmit.exchange(false)) transmit_half_.run();
       if (wanted.flush.load()) receive_half_.flush_if_wanted();
     } while (wanted.transmit.load());
   });

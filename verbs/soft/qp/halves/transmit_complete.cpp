@@ -7,11 +7,11 @@ namespace iwarp::verbs::soft {
 void TransmitHalf::complete_sent(Link& link) {
   const std::uint64_t released = link.stream.released();
   link.outbound().released(released);
-  while (!failing_ && link.outbound().head_done(released)) {
-    link.outbound().count(parts_.sends.queue().at(parts_.sends.queue().head()).operation);
-    link.sent.publish(link.outbound().counters());
-    complete_head(Status::kSuccess);
-  }
+  if (failing_) return;
+  std::uint32_t done = link.outbound().count_done(released);
+  if (done == 0) return;
+  link.sent.publish(link.outbound().counters());
+  for (; done != 0; --done) complete_head(Status::kSuccess);
 }
 
 void TransmitHalf::complete_head(Status status) {

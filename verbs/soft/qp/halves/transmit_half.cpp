@@ -61,7 +61,7 @@ void TransmitHalf::send_all(Link& link) {
   if (now.course == Course::kTerminating) {
     if (const auto terminate = life.take_terminate()) link.outbound().terminate(*terminate);
   }
-  sending_.store(Sending::kGoesOn);
+  if (sending_.load() != Sending::kGoesOn) sending_.store(Sending::kGoesOn);
   for (int batches = 0; take_step(link);) {
     if (++batches < kBatchesPerTurn) continue;
     yield_turn();

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
@@ -57,12 +58,19 @@ constexpr const OperationRow* row_of(Opcode opcode) {
   const auto at = static_cast<std::size_t>(opcode);
   return at < std::size(kOperations) ? &kOperations[at] : nullptr;
 }
-/// The row of what RDMAP sends. Precondition: it is not kLocal.
-constexpr const OperationRow& row_of(rdmap::Operation operation) {
+
+/// The last column by what RDMAP sends: looked up for each completion.
+inline constexpr auto kCompletions = [] {
+  std::array<CompletionOpcode, static_cast<std::size_t>(rdmap::Operation::kLocal) + 1> opcodes{};
   for (const OperationRow& row : kOperations) {
-    if (row.operation == operation || row.solicited == operation) return row;
+    opcodes[static_cast<std::size_t>(row.operation)] = row.completion;
+    opcodes[static_cast<std::size_t>(row.solicited)] = row.completion;
   }
-  return kOperations[0];
+  return opcodes;
+}();
+/// How the completion names what RDMAP sends. Precondition: it is not kLocal.
+constexpr CompletionOpcode completion_of(rdmap::Operation operation) {
+  return kCompletions[static_cast<std::size_t>(operation)];
 }
 
 static_assert(

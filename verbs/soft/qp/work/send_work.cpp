@@ -192,7 +192,7 @@ std::vector<Completion> SendWork::take_late() {
 CompletionOpcode SendWork::completion_opcode(std::uint32_t position) const {
   const rdmap::Operation operation = queue_.at(position).operation;
   if (operation == rdmap::Operation::kLocal) return row_of(local(position).opcode)->completion;
-  return row_of(operation).completion;
+  return completion_of(operation);
 }
 
 }  // namespace iwarp::verbs::soft
