@@ -1,7 +1,7 @@
 #include "core/cq.hpp"
 
 #include <algorithm>
-#include <array>
+#include <boost/container/static_vector.hpp>
 
 #include "core/errors.hpp"
 #include "iwarp/process/no_cancel.hpp"
@@ -52,7 +52,9 @@ Cq* make_cq(ibv_context* context, std::uint32_t depth, void* cq_context, ibv_com
 // Fewer than asked for means that there were no more: programs sleep then.
 int poll_cq(ibv_cq* cq, int count, ibv_wc* into) {
   if (count < 0 || refused(cq->context)) return -1;
-  std::array<verbs::Completion, 32> batch;
+  constexpr std::size_t kBatch = 32;
+  const auto asked = static_cast<std::size_t>(count);
+  boost::container::static_vector<verbs::Completion, kBatch> batch(std::min(asked, kBatch));
   int total = 0;
   while (total < count) {
     const auto most = std::min(static_cast<std::size_t>(count - total), batch.size());

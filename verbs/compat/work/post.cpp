@@ -1,5 +1,6 @@
 #include "work/post.hpp"
 
+#include <boost/container/static_vector.hpp>
 #include <cerrno>
 
 #include "core/context.hpp"
@@ -77,13 +78,10 @@ int errno_of_post(const verbs::PostError& error) {
 
 std::optional<std::span<const verbs::Sge>> SgeRoom::put(const ibv_sge* list, int count) {
   if (list == nullptr && count != 0) return std::nullopt;
-  if (count < 0 || static_cast<std::size_t>(count) > sges_.size() - used_) return std::nullopt;
-  const std::span<verbs::Sge> room(sges_.data() + used_, static_cast<std::size_t>(count));
-  for (verbs::Sge& each : room) {
-    each = sge_of(*list++);
-  }
-  used_ += room.size();
-  return room;
+  const std::size_t before = sges_.size();
+  if (count < 0 || static_cast<std::size_t>(count) > kMostSges - before) return std::nullopt;
+  for (; count != 0; --count) sges_.push_back(sge_of(*list++));
+  return std::span<const verbs::Sge>(sges_.data() + before, sges_.size() - before);
 }
 
 int translate(const ibv_send_wr& from, verbs::SendWr& to, verbs::BindWr& bind) {
@@ -122,33 +120,58 @@ int translate(const ibv_send_wr& from, verbs::SendWr& to, verbs::BindWr& bind) {
   return 0;
 }
 
-template <typename Queue>
-int post_receives(Queue& queue, ibv_recv_wr* requests, ibv_recv_wr** bad) {
-  std::array<verbs::RecvWr, kBatch> batch;
+namespace {
+
+// Posts a list, a batch at a time: `translate` makes the stack's request of one, all but its list
+// of memory, and `post` submits what has been made. Nothing is filled in beforehand: most lists
+// have one request.
+template <typename Request, typename Wr, typename Translate, typename Post>
+int post_list(Wr* requests, Wr** bad, const Translate& translate, const Post& post) {
+  boost::container::static_vector<Request, kBatch> batch;
   SgeRoom room;
   while (requests != nullptr) {
-    ibv_recv_wr* const first = requests;
-    std::size_t n = 0;
+    Wr* const first = requests;
     int error = 0;
+    batch.clear();
     room.clear();
-    for (; requests != nullptr && n < batch.size(); requests = requests->next) {
+    for (; requests != nullptr && batch.size() < kBatch; requests = requests->next) {
       const auto sges = room.put(requests->sg_list, requests->num_sge);
       if (!sges) {
-        if (n == 0) error = EINVAL;
+        if (batch.empty()) error = EINVAL;
         break;
       }
-      batch[n++] = {requests->wr_id, *sges};
+      Request& made = batch.emplace_back();
+      error = translate(*requests, made);
+      made.sges = *sges;
+      if (error == 0) continue;
+      batch.pop_back();
+      break;
     }
-    if (error == 0) {
-      const auto posted = queue.post_receive({batch.data(), n});
-      if (posted) continue;
-      error = errno_of_post(posted.error());
-      requests = behind(first, posted.error().index);
+    // What is in front of a bad request is posted.
+    if (!batch.empty()) {
+      const auto posted = post(std::span<const Request>(batch.data(), batch.size()));
+      if (!posted) {
+        error = errno_of_post(posted.error());
+        requests = behind(first, posted.error().index);
+      }
     }
+    if (error == 0) continue;
     *bad = requests;
     return error;
   }
   return 0;
+}
+
+}  // namespace
+
+template <typename Queue>
+int post_receives(Queue& queue, ibv_recv_wr* requests, ibv_recv_wr** bad) {
+  const auto translate = [](const ibv_recv_wr& from, verbs::RecvWr& to) {
+    to.wr_id = from.wr_id;
+    return 0;
+  };
+  return post_list<verbs::RecvWr>(requests, bad, translate,
+                                  [&](auto batch) { return queue.post_receive(batch); });
 }
 
 template int post_receives(verbs::provider::Srq&, ibv_recv_wr*, ibv_recv_wr**);
@@ -169,38 +192,15 @@ int post_send(ibv_qp* qp, ibv_send_wr* requests, ibv_send_wr** bad) {
     return foreign ? ENODEV : EINVAL;
   }
   expect_peer(qp_of(qp));
-  std::array<verbs::SendWr, kBatch> batch;
-  std::array<verbs::BindWr, kBatch> binds;
-  SgeRoom room;
-  while (requests != nullptr) {
-    ibv_send_wr* const first = requests;
-    std::size_t n = 0;
-    int error = 0;
-    room.clear();
-    for (; requests != nullptr && n < batch.size(); requests = requests->next) {
-      const auto sges = room.put(requests->sg_list, requests->num_sge);
-      if (!sges) {
-        if (n == 0) error = EINVAL;
-        break;
-      }
-      error = translate(*requests, batch[n], binds[n]);
-      if (error != 0) break;
-      batch[n++].sges = *sges;
-    }
-    // What is in front of a bad request is posted.
-    if (n != 0) {
-      const auto posted =
-          qp_of(qp).core->post_send({batch.data(), n}, verbs::Posting::kUntilRefused);
-      if (!posted) {
-        error = errno_of_post(posted.error());
-        requests = behind(first, posted.error().index);
-      }
-    }
-    if (error == 0) continue;
-    *bad = requests;
-    return error;
-  }
-  return 0;
+  boost::container::static_vector<verbs::BindWr, kBatch> binds;
+  const auto translate_one = [&](const ibv_send_wr& from, verbs::SendWr& to) {
+    return translate(from, to, binds.emplace_back());
+  };
+  return post_list<verbs::SendWr>(requests, bad, translate_one, [&](auto batch) {
+    const auto posted = qp_of(qp).core->post_send(batch, verbs::Posting::kUntilRefused);
+    binds.clear();
+    return posted;
+  });
 }
 
 // The key of a window of type 1 is its device's to choose.

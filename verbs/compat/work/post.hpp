@@ -2,7 +2,7 @@
 
 #include <infiniband/verbs.h>
 
-#include <array>
+#include <boost/container/static_vector.hpp>
 #include <cstddef>
 #include <optional>
 #include <span>
@@ -19,12 +19,10 @@ class SgeRoom {
  public:
   /// The list in the stack's form, valid until clear(). None if there is no room for it.
   std::optional<std::span<const verbs::Sge>> put(const ibv_sge* list, int count);
-  [[nodiscard]] bool empty() const { return used_ == 0; }
-  void clear() { used_ = 0; }
+  void clear() { sges_.clear(); }
 
  private:
-  std::array<verbs::Sge, kMostSges> sges_;
-  std::size_t used_ = 0;
+  boost::container::static_vector<verbs::Sge, kMostSges> sges_;
 };
 
 /// Translates one send request, apart from its gather list. 0, or an errno. `bind` has room for
