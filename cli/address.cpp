@@ -19,7 +19,7 @@ std::uint16_t parse_port(std::string_view digits, std::string_view whole, PortZe
     throw usage_error(fmt::format("'{}' has no port between 1 and 65535", whole));
   }
   if (port == 0 && zero == PortZero::kRefused) {
-    throw usage_error(fmt::format("'{}' names port 0, which nobody can connect to", whole));
+    throw usage_error(fmt::format("'{}' names port 0, to which no peer can connect", whole));
   }
   return port;
 }

@@ -57,7 +57,7 @@ process: without RDMA hardware, kernel module or root. Its peers may be the
 Linux kernel's siw, an iWARP adapter, or another such process.
 ")
 
-# CPack's own shlibs would name the libraries of iwarp-tools as well, which are nobody's but its own.
+# CPack's own shlibs would name the libraries of iwarp-tools as well, which belong to it alone.
 set(shlibs "")
 foreach(component IN LISTS IWARP_COMPONENTS)
   string(APPEND shlibs "libiwarp-${component} ${IWARP_ABI} ${libraries_package} (>= ${PROJECT_VERSION})\n")

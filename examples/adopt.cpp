@@ -28,7 +28,7 @@ namespace {
 
 constexpr iw::connection_options kOptions{.message_count = 4, .message_size = 256};
 
-// Lines over TCP. What was read beyond a line stays in `read_`, until somebody asks for it.
+// Lines over TCP. What was read beyond a line stays in `read_`, until it is asked for.
 class line_stream {
  public:
   explicit line_stream(tcp::socket socket) : socket_(std::move(socket)) {}

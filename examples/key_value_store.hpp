@@ -45,7 +45,7 @@ struct entry {
 };
 
 struct bucket {
-  std::uint64_t lock = 0;  // whose it is; 0: nobody's. For atomics only.
+  std::uint64_t lock = 0;  // whose it is; 0: it is free. For atomics only.
   entry content;
 };
 

@@ -68,7 +68,7 @@ awaitable<void> serve(iw::acceptor& acceptor, iw::domain& domain, const iw::mess
   }
 }
 
-// A crowd of clients: nobody asks before all are connected.
+// A crowd of clients: none asks before all are connected.
 class crowd {
  public:
   crowd(net::io_context& context, int size) : missing_(size), all_here_(context) {

@@ -67,7 +67,7 @@ inline int run(int argc, char** argv, const char* usage,
   }
 }
 
-/// Whether an error is the end that somebody wished: the peer's (eof), or this program's.
+/// Whether an error is an end that was wished: the peer's (eof), or this program's.
 inline bool is_end(const std::exception_ptr& error) {
   try {
     std::rethrow_exception(error);

@@ -242,7 +242,7 @@ void serve(int from, int to) {
   write_value(to, listener.endpoint().port());
   write_value(to, acceptor.local_endpoint().port());
   auto request = listener.next(10s);
-  if (!request) throw std::runtime_error("nobody connects");
+  if (!request) throw std::runtime_error("no peer connects");
   must(request->accept(own.by_verbs.qp()));
   own.by_coroutines.complete(
       [](iw::acceptor& at, iw::connection& with) -> awaitable<void> {

@@ -186,7 +186,7 @@ class awaited_core : public dependent, public std::enable_shared_from_this<await
   // In a session only.
   operation<connection_request>* operation_ = nullptr;
   std::optional<verbs::RequestWait> wait_;
-  std::shared_ptr<awaited_core> self_;  // while somebody waits
+  std::shared_ptr<awaited_core> self_;  // while an operation waits
 };
 
 void start_request(acceptor_core& core, operation<connection_request>& operation) {

@@ -225,13 +225,13 @@ std::size_t device_core::poll_for(std::chrono::nanoseconds duration) {
   for (;;) {
     const std::size_t count = poll();
     const auto now = clock::now();
-    last_poll_by_hand_.store(now.time_since_epoch().count(), std::memory_order_relaxed);
+    last_program_poll_.store(now.time_since_epoch().count(), std::memory_order_relaxed);
     if (count != 0 || now >= deadline) return count;
   }
 }
 
-bool device_core::is_polled_by_hand() const {
-  const clock::time_point last{clock::duration(last_poll_by_hand_.load(std::memory_order_relaxed))};
+bool device_core::is_polled_by_program() const {
+  const clock::time_point last{clock::duration(last_program_poll_.load(std::memory_order_relaxed))};
   return clock::now() - last < kByHand;
 }
 
@@ -243,7 +243,8 @@ void device_core::begin_operation() {
   if (phase_.compare_exchange_strong(expected, phase::turn)) submit_turn();
 }
 
-// Nobody has to be woken for what is over: the wait would keep the context's run() from returning.
+// No thread has to be woken for what is over: the wait would keep the context's run() from
+// returning.
 void device_core::end_operation() {
   if (under_way_.fetch_sub(1) != 1 || phase_.load() != phase::watching) return;
   boost::asio::post(executor_, [self = shared_from_this()] {
@@ -267,7 +268,7 @@ void device_core::take_turn() try {
   if (poll() != 0) return submit_turn();
   if (under_way_.load() == 0) {
     rest();
-  } else if (is_polled_by_hand()) {
+  } else if (is_polled_by_program()) {
     stand_aside();
   } else {
     watch();

@@ -40,8 +40,8 @@ class device_list {
 
 /// Where the completions of a device come from, and how the executor learns of them. While
 /// operations are under way exactly one of these is going on: a turn that polls is queued on the
-/// executor; or the context sleeps at the queue, whose descriptor it watches; or, as somebody polls
-/// by hand, a timer will look whether he still does.
+/// executor; or the context sleeps at the queue, whose descriptor it watches; or, as the
+/// program polls by itself, a timer will look whether it still does.
 class device_core : public std::enable_shared_from_this<device_core> {
  public:
   device_core(any_io_executor executor, verbs::Device device);
@@ -112,7 +112,7 @@ class device_core : public std::enable_shared_from_this<device_core> {
   void stop_sleeping();
   void stand_aside();
   void stop_watching();
-  [[nodiscard]] bool is_polled_by_hand() const;
+  [[nodiscard]] bool is_polled_by_program() const;
 
   [[nodiscard]] std::vector<std::shared_ptr<dependent>> living_dependents();
 
@@ -136,7 +136,7 @@ class device_core : public std::enable_shared_from_this<device_core> {
   std::atomic<phase> phase_{phase::idle};
   std::atomic<bool> sleeping_{false};  // between begin_wait() and end_wait() of the queue
   std::atomic<std::uint64_t> room_to_remove_{0};  // once what is in the queue has been taken
-  std::atomic<clock::rep> last_poll_by_hand_{0};
+  std::atomic<clock::rep> last_program_poll_{0};
 
   std::vector<std::shared_ptr<dependent>> held_;  // while the program forks
 

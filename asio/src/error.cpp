@@ -29,7 +29,7 @@ const char* text_of(errc code) {
   return "asio: unknown error";
 }
 
-// Boost's base has no virtual destructor, as nobody destroys a category through it.
+// Boost's base has no virtual destructor, as no category is destroyed through it.
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wnon-virtual-dtor"
 class misuse_category final : public boost::system::error_category {

@@ -19,7 +19,7 @@ struct PutFlags {
   ClientFlags client;
 };
 
-/// Opens what is to be put before anybody is asked to take it.
+/// Opens what is to be put before a server is asked to take it.
 file_service::Fd open_source(const std::string& path) {
   file_service::Fd file(::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
   if (!file) throw CommandError(fmt::format("{}: {}", path, std::strerror(errno)));

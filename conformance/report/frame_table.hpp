@@ -4,7 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "report/story.hpp"
+#include "report/reported_events.hpp"
 
 namespace iwarp::conform {
 

@@ -2,7 +2,7 @@
 #include <nlohmann/json.hpp>
 
 #include "report/outcome.hpp"
-#include "report/story.hpp"
+#include "report/reported_events.hpp"
 #include "report/text.hpp"
 #include "report/writers.hpp"
 
@@ -14,17 +14,17 @@ using OrderedJson = nlohmann::ordered_json;
 // Of one event; the rest stands in the capture.
 constexpr std::size_t kMostOctets = 1024;
 
-OrderedJson event_as_json(const Told& told) {
-  const Event& event = told.event;
+OrderedJson event_as_json(const ReportedEvent& reported) {
+  const Event& event = reported.event;
   OrderedJson json{{"at_us", microseconds(event.at)},
                    {"kind", name_of(event.kind)},
-                   {"summary", told.decoded.summary}};
+                   {"summary", reported.decoded.summary}};
   const bool octets = !event.octets.empty();
   const bool concerns_connection =
       octets || (event.text.empty() && event.kind != Event::Kind::kNote);
   if (concerns_connection) json["connection"] = event.connection;
   if (octets) json["size"] = event.octets.size();
-  if (octets && !told.framed) {
+  if (octets && !reported.framed) {
     const OctetView all(event.octets);
     json["octets"] = to_hex(all.first(std::min(all.size(), kMostOctets)));
   }
@@ -56,8 +56,8 @@ OrderedJson result_as_json(const Result& result) {
                    {"connections", connections_as_json(result.transcript)}};
   if (!result.transcript.connections().empty()) json["capture"] = capture_name(result);
   json["events"] = OrderedJson::array();
-  for (const Told& told : story_of(result.transcript)) {
-    json["events"].push_back(event_as_json(told));
+  for (const ReportedEvent& reported : reported_events(result.transcript)) {
+    json["events"].push_back(event_as_json(reported));
   }
   return json;
 }

@@ -1,5 +1,5 @@
 #include "report/outcome.hpp"
-#include "report/story.hpp"
+#include "report/reported_events.hpp"
 #include "report/text.hpp"
 #include "report/writers.hpp"
 
@@ -37,10 +37,10 @@ struct Sums {
 // What happened, a line per event, for a reader that has nothing but the log of a CI run.
 std::string log_of(const Result& result) {
   std::string log;
-  for (const Told& told : story_of(result.transcript)) {
-    if (told.framed) continue;
-    log += seconds(told.event.at) + " s " + xml_escaped(name_of(told.event.kind)) + ": " +
-           xml_escaped(told.decoded.summary) + '\n';
+  for (const ReportedEvent& reported : reported_events(result.transcript)) {
+    if (reported.framed) continue;
+    log += seconds(reported.event.at) + " s " + xml_escaped(name_of(reported.event.kind)) + ": " +
+           xml_escaped(reported.decoded.summary) + '\n';
   }
   return log;
 }

@@ -2,7 +2,7 @@
 
 #include "report/frame_table.hpp"
 #include "report/outcome.hpp"
-#include "report/story.hpp"
+#include "report/reported_events.hpp"
 #include "report/text.hpp"
 #include "report/writers.hpp"
 
@@ -22,12 +22,12 @@ Json cleaned(const std::vector<std::string>& texts) {
 
 // [kind, time, connection, text, frame, faults]; what is missing at the end is not there, and the
 // frame is -1 if there is none.
-Json event_of(const Told& told, FrameTable& table) {
-  const Event& event = told.event;
-  const bool shown = !event.octets.empty() && !told.framed;
+Json event_of(const ReportedEvent& reported, FrameTable& table) {
+  const Event& event = reported.event;
+  const bool shown = !event.octets.empty() && !reported.framed;
   Json json{name_of(event.kind), microseconds(event.at), event.connection,
-            table.text(abridged(clean(told.decoded.summary), kLongestText)),
-            shown ? Json(table.frame(event.octets, told.decoded.fields)) : Json(-1)};
+            table.text(abridged(clean(reported.decoded.summary), kLongestText)),
+            shown ? Json(table.frame(event.octets, reported.decoded.fields)) : Json(-1)};
   if (!event.faults.empty()) json.push_back(cleaned(event.faults));
   return json;
 }
@@ -39,7 +39,8 @@ Json case_of(const Result& result, FrameTable& table) {
                            clean(end_text(ends.target_address, ends.target_port)),
                            ends.tester_connected ? 1 : 0});
   }
-  for (const Told& told : story_of(result.transcript)) events.push_back(event_of(told, table));
+  for (const ReportedEvent& reported : reported_events(result.transcript))
+    events.push_back(event_of(reported, table));
   return {{"id", clean(result.test.id)},
           {"title", clean(result.test.title)},
           {"layer", clean(result.test.layer())},

@@ -33,7 +33,7 @@ struct Host {
 };
 
 /// To a queue pair that this process has, or to a number that another has or will have.
-inline void connect_by_hand(ibv_qp* qp, std::uint32_t to) {
+inline void connect_without_cm(ibv_qp* qp, std::uint32_t to) {
   ibv_qp_attr attributes{};
   attributes.qp_state = IBV_QPS_INIT;
   must(ibv_modify_qp(qp, &attributes, IBV_QP_STATE), "INIT");
@@ -50,6 +50,6 @@ inline void connect_by_hand(ibv_qp* qp, std::uint32_t to) {
   constexpr int kToRts = IBV_QP_STATE | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT;
   must(ibv_modify_qp(qp, &attributes, kToRts), "RTS");
 }
-inline void connect_by_hand(ibv_qp* qp, const ibv_qp* to) { connect_by_hand(qp, to->qp_num); }
+inline void connect_without_cm(ibv_qp* qp, const ibv_qp* to) { connect_without_cm(qp, to->qp_num); }
 
 }  // namespace iwarp::compat_test

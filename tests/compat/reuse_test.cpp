@@ -49,8 +49,8 @@ TEST(Reuse, OfAHandConnectedNumberDoesNotOpenTheWindowOfTheLastOne) {
   source.memory.fill('w');
   ibv_qp* client = host.make_qp();
   ibv_qp* server = host.make_qp();
-  connect_by_hand(client, server);
-  connect_by_hand(server, client);
+  connect_without_cm(client, server);
+  connect_without_cm(server, client);
   ibv_mw* const window = must(ibv_alloc_mw(host.pd, IBV_MW_TYPE_2), "ibv_alloc_mw");
   ibv_send_wr bind{};
   bind.opcode = IBV_WR_BIND_MW;
@@ -74,8 +74,8 @@ TEST(Reuse, OfAHandConnectedNumberDoesNotOpenTheWindowOfTheLastOne) {
   }
   ASSERT_EQ(server->qp_num, number) << "it comes again";
   client = host.make_qp();
-  connect_by_hand(client, server);
-  connect_by_hand(server, client);
+  connect_without_cm(client, server);
+  connect_without_cm(server, client);
   write_to(client, host.cq, source, region.address(), window->rkey);
   ibv_send_wr* none = nullptr;
   ibv_send_wr nothing{};

@@ -18,7 +18,7 @@ iwarp_test(conform_report_tests VECTORS
     decode_startup_test.cpp
     decode_terminate_test.cpp
     report_files_test.cpp
-    report_story_test.cpp
+    reported_events_test.cpp
     report_text_test.cpp
     terminal_test.cpp
     wire_vectors_test.cpp

@@ -1,7 +1,7 @@
 #include <memory>
 
-#include "lawful/by_hand.hpp"
 #include "lawful/ids.hpp"
+#include "lawful/without_cm.hpp"
 
 // Datagrams, which iWARP has not: programs learn it where they print why, from the errno of the
 // call that needs them. rdma_create_id() and the kernel's ucma_create_id() give an id for each port

@@ -1,4 +1,4 @@
-#include "lawful/by_hand.hpp"
+#include "lawful/without_cm.hpp"
 
 // ibv_alloc_parent_domain(3) and ibv_alloc_td(3); what is refused while it is in use is as in
 // rdma-core's mlx5 (mlx5_dealloc_td(), mlx5_dealloc_parent_domain()).

@@ -1,7 +1,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "lawful/by_hand.hpp"
+#include "lawful/without_cm.hpp"
 
 // Memory that is paged in on demand: ibv_reg_mr(3) with IBV_ACCESS_ON_DEMAND, ibv_advise_mr(3).
 namespace iwarp::lawful {
@@ -41,7 +41,7 @@ class OnDemand : public testing::Test {
   ibv_sge all() { return {place.address(), static_cast<std::uint32_t>(place.size), mr->lkey}; }
 
   static constexpr unsigned kRights = IBV_ACCESS_ON_DEMAND | kAllRights;
-  HandPair pair;
+  PairWithoutCm pair;
   Place place;
   ibv_mr* mr = nullptr;
 };

@@ -1,4 +1,4 @@
-#include "lawful/by_hand.hpp"
+#include "lawful/without_cm.hpp"
 
 // What a device and a fresh queue pair say of themselves.
 namespace iwarp::lawful {

@@ -1,4 +1,4 @@
-#include "lawful/by_hand.hpp"
+#include "lawful/without_cm.hpp"
 
 // Which of a peer's requests a queue pair lets through (ibv_modify_qp(3), qp_access_flags), and
 // what a memory window opens (ibv_bind_mw(3)).
@@ -13,7 +13,7 @@ struct Denied {
 
 class QueuePairRights : public testing::TestWithParam<Denied> {
  protected:
-  int post(HandPair& pair) {
+  int post(PairWithoutCm& pair) {
     return pair.client.post(GetParam().opcode, pair.server.address(), pair.server.mr->rkey);
   }
 };
@@ -21,7 +21,7 @@ class QueuePairRights : public testing::TestWithParam<Denied> {
 // A Write is complete when TCP has it: only the end of the connection tells. Of the others the
 // answer does, as in test_atomic_invalid_qp_access of rdma-core.
 TEST_P(QueuePairRights, StopWhatTheRegionWouldAllow) {
-  HandPair pair(kAllRights, kAllRights & ~GetParam().right);
+  PairWithoutCm pair(kAllRights, kAllRights & ~GetParam().right);
   pair.client.memory.fill('c');
   ASSERT_EQ(post(pair), 0);
   if (GetParam().opcode != IBV_WR_RDMA_WRITE) {
@@ -37,13 +37,13 @@ TEST_P(QueuePairRights, StopWhatTheRegionWouldAllow) {
 }
 
 TEST_P(QueuePairRights, AreThereIfTheyWereGiven) {
-  HandPair pair(kAllRights, IBV_ACCESS_LOCAL_WRITE | GetParam().right);
+  PairWithoutCm pair(kAllRights, IBV_ACCESS_LOCAL_WRITE | GetParam().right);
   ASSERT_EQ(post(pair), 0);
   EXPECT_EQ(completion_of(pair.client.cq).status, IBV_WC_SUCCESS);
 }
 
 TEST_P(QueuePairRights, MayComeAndGoWhileItIsConnected) {
-  HandPair pair(kAllRights, IBV_ACCESS_LOCAL_WRITE);
+  PairWithoutCm pair(kAllRights, IBV_ACCESS_LOCAL_WRITE);
   ibv_qp_attr to{};
   to.qp_state = IBV_QPS_RTS;
   to.qp_access_flags = GetParam().right;
@@ -78,7 +78,7 @@ class Window : public testing::Test {
     EXPECT_TRUE(eventually([&] { return first == 'w'; }));
   }
 
-  HandPair pair{IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_MW_BIND};
+  PairWithoutCm pair{IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_MW_BIND};
   ibv_mw* mw = nullptr;
 };
 
@@ -111,7 +111,7 @@ TEST_F(Window, OfTypeTwoMayBeBoundWithTheFlagsOfARegion) {
 // The kernel's drivers change a region in place (rxe_rereg_user_mr(), irdma_rereg_user_mr()): a
 // peer that knows its key goes on with it.
 TEST(Region, KeepsItsKeysWhenItsRightsChange) {
-  HandPair pair(IBV_ACCESS_LOCAL_WRITE);
+  PairWithoutCm pair(IBV_ACCESS_LOCAL_WRITE);
   ibv_mr* const mr = pair.server.mr;
   const std::uint32_t key = mr->rkey;
   ASSERT_EQ(ibv_rereg_mr(mr, IBV_REREG_MR_CHANGE_ACCESS, nullptr, nullptr, 0,
@@ -129,7 +129,7 @@ TEST(Region, KeepsItsKeysWhenItsRightsChange) {
 }
 
 TEST(Region, KeepsItsKeysInAnotherProtectionDomain) {
-  HandPair pair;
+  PairWithoutCm pair;
   ibv_mr* const mr = pair.server.mr;
   const std::uint32_t key = mr->rkey;
   ibv_pd* const other = must(ibv_alloc_pd(pair.device.context), "ibv_alloc_pd");

@@ -193,7 +193,7 @@ CASES = (
     qperf("rc_compare_swap_mr", "rc_fetch_add_mr"),
     qperf("ver_rc_compare_swap", "ver_rc_fetch_add"),
 
-    # Connected by hand: the programs exchange queue pair numbers and GIDs over a TCP connection of
+    # Connected without rdma_cm: the programs exchange queue pair numbers and GIDs over a TCP connection of
     # their own. Each pingpong sends 4096 octets both ways, a thousand times.
     pingpong("ibv_rc_pingpong", "", 8192000, short=True),
     pingpong("ibv_rc_pingpong", "-e", 8192000),

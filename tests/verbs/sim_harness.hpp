@@ -57,7 +57,7 @@ class SimHost final : public soft::SocketService,
   void want_read(soft::Driven&) override {}
   void see_off(soft::ClosingStream closing) override;
   void sleeper_left() override {}
-  void help() override {}
+  void drive_unpolled() override {}
   void take_back(const soft::PollSigns&) override {}
   void account(std::ptrdiff_t octets) override {
     if (inside_receive) std::exchange(inside_receive, nullptr)();

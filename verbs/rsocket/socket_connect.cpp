@@ -144,7 +144,7 @@ void Socket::handle(const rdma_cm_event& event) {
     case RDMA_CM_EVENT_ROUTE_ERROR: return fail(error_of(event, EHOSTUNREACH));
     case RDMA_CM_EVENT_UNREACHABLE: return fail(error_of(event, ETIMEDOUT));
     case RDMA_CM_EVENT_REJECTED:
-      // A peer of another version, or one that is no rsocket, is told apart from nobody at all.
+      // A peer of another version, or one that is no rsocket, is told apart from none at all.
       return fail(Refusal::means_other_version(private_data_of(event)) ? EPROTO : ECONNREFUSED);
     case RDMA_CM_EVENT_CONNECT_ERROR: return fail(error_of(event, ECONNREFUSED));
     case RDMA_CM_EVENT_DISCONNECTED:

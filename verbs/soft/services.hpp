@@ -39,7 +39,7 @@ class PollerService {
  public:
   virtual ~PollerService() = default;
   /// The calling thread polls in vain: it may serve sockets that no other thread serves meanwhile.
-  virtual void help() = 0;
+  virtual void drive_unpolled() = 0;
   /// A completion queue was armed: no socket behind it may be left to a poller.
   virtual void take_back(const PollSigns& armed) = 0;
   /// The last thread that slept at a completion queue does so no more.

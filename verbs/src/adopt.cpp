@@ -1,8 +1,8 @@
 #include <future>
 
 #include "event_box.hpp"
-#include "grace.hpp"
 #include "iwarp/verbs/verbs.hpp"
+#include "outcome_wait.hpp"
 #include "patient_wait.hpp"
 
 /// Connections over which a program has spoken another protocol before.
@@ -20,7 +20,7 @@ class Promised {
     return [promise = promise_](Outcome<T> outcome) { promise->set_value(std::move(outcome)); };
   }
   Outcome<T> wait(std::chrono::milliseconds timeout, const char* what_is_late) {
-    const bool kept = wait_patiently(with_grace(timeout), [this](auto step) {
+    const bool kept = wait_patiently(outcome_wait(timeout), [this](auto step) {
       return future_.wait_for(step) == std::future_status::ready;
     });
     if (!kept) return fail(std::errc::timed_out, what_is_late);
@@ -43,7 +43,7 @@ Outcome<ConnectionInfo> QueuePair::adopt(StreamingSocket& socket, const ConnectO
     events_->want_socket(false);
     return failure(started.error());
   }
-  auto outcome = events_->wait_established(with_grace(options.timeout));
+  auto outcome = events_->wait_established(outcome_wait(options.timeout));
   if (const auto kept = events_->take_socket()) socket = std::move(*kept);
   if (outcome) return std::move(*outcome);
   core_->abort();

@@ -4,10 +4,10 @@
 #include <thread>
 
 #include "event_box.hpp"
-#include "grace.hpp"
 #include "inbox.hpp"
 #include "iwarp/base/deadline.hpp"
 #include "iwarp/process/forks.hpp"
+#include "outcome_wait.hpp"
 #include "patient_wait.hpp"
 
 namespace iwarp::verbs {
@@ -55,7 +55,7 @@ std::optional<Completion> CompletionQueue::wait(std::chrono::milliseconds timeou
 
 Outcome<ConnectionInfo> QueuePair::connect(const Endpoint& to, const ConnectOptions& options) {
   if (auto started = core_->connect(to, options); !started) return failure(started.error());
-  return await(*core_, events_->wait_established(with_grace(options.timeout)));
+  return await(*core_, events_->wait_established(outcome_wait(options.timeout)));
 }
 
 Outcome<void> QueuePair::start_connect(const Endpoint& to, const ConnectOptions& options) {
@@ -130,7 +130,7 @@ Outcome<ConnectionInfo> ConnectionRequest::accept(QueuePair& qp, const ConnectOp
   if (auto accepted = core_->accept(qp.core_, options); !accepted) {
     return failure(accepted.error());
   }
-  return await(*qp.core_, qp.events_->wait_established(with_grace(options.timeout)));
+  return await(*qp.core_, qp.events_->wait_established(outcome_wait(options.timeout)));
 }
 
 std::optional<ConnectionRequest> Listener::next(std::chrono::milliseconds timeout) {

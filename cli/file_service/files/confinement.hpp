@@ -6,7 +6,7 @@
 
 #include "file_service/files/fd.hpp"
 
-/// What a server gives up before it talks to anybody: if a stranger should take it over in spite of
+/// What a server gives up before it talks to a peer: if a stranger should take it over in spite of
 /// everything, the process can do little else than what the service does anyway.
 namespace iwarp::cli::file_service {
 
@@ -36,7 +36,7 @@ struct Confinement {
 FileResult<void> give_up_privileges();
 
 /// From now on the calling thread, and those that it starts, reach nothing but that by opening,
-/// making, renaming or removing files; connect to nobody by TCP; and send signals to no other
+/// making, renaming or removing files; connect to no peer by TCP; and send signals to no other
 /// process (Landlock). What is open stays open. Returns the version of Landlock; the parts that it
 /// does not have are not forbidden. After give_up_privileges(). Errors: ENOSYS or EOPNOTSUPP where
 /// the kernel has no Landlock or does not use it.

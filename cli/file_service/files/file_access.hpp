@@ -27,7 +27,7 @@ FileResult<std::optional<FileAccess>> access_of(const Fd& directory, const std::
 /// Gives an open file of this process the access of another one. Owner and group stay as they are
 /// where this process may not change them, and then rights that would reach other users than they
 /// did are left out. At no moment the file can be reached by more users than before and after.
-/// Precondition: until now only its owner may open it, or nobody can.
+/// Precondition: until now only its owner may open it, or no user can.
 FileResult<void> give_access(const Fd& file, const FileAccess& access);
 
 }  // namespace iwarp::cli::file_service

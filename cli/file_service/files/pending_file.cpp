@@ -63,7 +63,7 @@ FileResult<PendingFile> PendingFile::create(Fd directory, std::string leaf) {
     opened = pending.open_named();
   }
   if (!opened) return failure(opened.error());
-  // Tells remove_stale_files() that somebody still works on this.
+  // Tells remove_stale_files() that a process still works on this.
   ::flock(pending.file_.get(), LOCK_EX | LOCK_NB);
   return pending;
 }

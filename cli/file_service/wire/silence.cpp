@@ -6,7 +6,7 @@
 namespace iwarp::cli::file_service {
 namespace {
 
-/// More time than this between two looks is time in which nobody looked.
+/// More time than this between two looks is time in which no thread looked.
 constexpr std::chrono::seconds kLongestStep{1};
 /// The parts of a limit of which one look never takes more than one.
 constexpr int kFewestLooks = 4;

@@ -24,7 +24,7 @@ struct Places {
 
 /// Which requests of a SendRing complete with an entry in the CQ: all, or every n-th.
 struct SignalEvery {
-  /// For rings that nobody waits for.
+  /// For rings that no thread waits for.
   static constexpr std::uint32_t kRarely = 16;
 
   std::uint32_t n = 1;

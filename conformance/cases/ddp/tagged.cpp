@@ -95,8 +95,8 @@ void refuses_a_deregistered_region(Context& context) {
 }
 
 const Cases kGone{
-    {"ddp.tagged.stag-unknown", "A Write to an STag that nobody made is refused", Needs::kListener,
-     refuses_a_stag_nobody_made},
+    {"ddp.tagged.stag-unknown", "A Write to an STag that was never made is refused",
+     Needs::kListener, refuses_a_stag_nobody_made},
     {"ddp.tagged.stag-deregistered", "A Write to a region that is gone is refused", Needs::kAgent,
      refuses_a_deregistered_region},
 };

@@ -75,7 +75,7 @@ const Cases kRefused = cases_of<Refused>(
       [](Octets& reply) {
         reply = octets("HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n");
       }},
-     {"mpa.initiator.revision-3", "A Reply of revision 3, which nobody speaks, is refused",
+     {"mpa.initiator.revision-3", "A Reply of revision 3, which does not exist, is refused",
       [](Octets& reply) { reply[kRevisionOffset] = 3; }},
      {"mpa.initiator.revision-3-bare", "A Reply of revision 3 is refused without Private Data, too",
       [](Octets& reply) {

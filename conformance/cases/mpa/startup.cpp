@@ -92,7 +92,7 @@ const Cases kRefused = cases_of<Refused>(
       [](const Context&) { return octets("GET /index.html HTTP/1.1\r\nHost: target\r\n\r\n"); }},
      {"mpa.startup.zeros", "Zeros instead of a Request end the connection",
       [](const Context&) { return Octets(64); }},
-     {"mpa.startup.revision-3", "A Request of revision 3, which nobody speaks, is refused",
+     {"mpa.startup.revision-3", "A Request of revision 3, which does not exist, is refused",
       [](const Context& context) { return with_revision(context, 3); }},
      {"mpa.startup.revision-3-bare", "A Request of revision 3 is refused without Private Data, too",
       [](const Context& context) {
@@ -257,7 +257,7 @@ const Cases kOddRequests{
      takes_it_octet_by_octet},
     {"mpa.startup.cut-anywhere", "A Request may be cut at any octet", Needs::kListener,
      takes_it_cut_anywhere},
-    {"mpa.startup.reset", "A connection reset behind the Request harms nobody else",
+    {"mpa.startup.reset", "A connection reset behind the Request harms no other connection",
      Needs::kListener, survives_a_reset},
     {"mpa.startup.surplus", "Octets between Request and Reply do not become Private Data",
      Needs::kListener, [](Context& context) { refuses_what_follows(context, Octets(16, 0xA5)); }},

@@ -78,7 +78,7 @@ const Cases kRefused =
                          [](AtomicRequest& request) { request.stag ^= 1; },
                          {rdmap_error::kInvalidStag}},
                         {"rdmap.atomic.stag-unknown",
-                         "An atomic on an STag that nobody made is refused",
+                         "An atomic on an STag that was never made is refused",
                          kCmpSwap,
                          [](AtomicRequest& request) { request.stag = kWildStag; },
                          {rdmap_error::kInvalidStag}},

@@ -113,8 +113,8 @@ void refuses_an_unknown_stag(Context& context, const KindRow& row) {
 
 const Cases kUnknown = cases_of<KindRow>(
     Needs::kAgent, refuses_an_unknown_stag,
-    {{"rdmap.invalidate.unknown", "An STag that nobody made cannot be invalidated", kSendInvalidate,
-      8},
+    {{"rdmap.invalidate.unknown", "An STag that was never made cannot be invalidated",
+      kSendInvalidate, 8},
      {"rdmap.invalidate.unknown-solicited",
       "Nor can it by a Send with Solicited Event and Invalidate", kSendSolicitedInvalidate, 8},
      {"rdmap.invalidate.unknown-empty", "Nor can it by an empty Send with Invalidate",

@@ -101,8 +101,8 @@ void refuses_a_deregistered_region(Context& context) {
 }
 
 const Cases kGone{
-    {"rdmap.read.stag-unknown", "A Read of an STag that nobody made is refused", Needs::kListener,
-     refuses_a_stag_nobody_made},
+    {"rdmap.read.stag-unknown", "A Read of an STag that was never made is refused",
+     Needs::kListener, refuses_a_stag_nobody_made},
     {"rdmap.read.stag-deregistered", "A Read of a region that is gone is refused", Needs::kAgent,
      refuses_a_deregistered_region},
 };

@@ -29,7 +29,7 @@ class Fabric {
   /// The host with this address, made at the first call.
   [[nodiscard]] Device& device(const Address& address);
   [[nodiscard]] bool has_device(const Address& address) const { return devices_.contains(address); }
-  /// An ephemeral port of the host at which nobody listens.
+  /// An ephemeral port of the host at which nothing listens.
   [[nodiscard]] std::uint16_t free_port(const Address& address);
   /// A connection, which lives as long as the network.
   [[nodiscard]] Link& make_link(const Endpoint& connector, const Endpoint& acceptor);

@@ -44,7 +44,7 @@ void Link::break_both() {
 void Link::arrived(SimSide at) {
   End& here = end(at);
   const bool unwanted = here.dropped && !here.lost && !towards(at).ended();
-  if (unwanted) return abort(at);  // data for an end that nobody holds any more
+  if (unwanted) return abort(at);  // data for an end that is not held any more
   notify(at);
 }
 

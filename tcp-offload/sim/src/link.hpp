@@ -32,7 +32,7 @@ class Link {
 
   /// Why the connection is gone for this end; no error while it is not.
   [[nodiscard]] std::error_code lost(SimSide side) { return end(side).lost; }
-  /// Is called when octets, FIN or room may have come, or the connection is lost. Null: nobody is.
+  /// Is called when octets, FIN or room may have come, or the connection is lost. Null: nothing is.
   void set_notify(SimSide side, std::function<void()> notify) {
     end(side).notify = std::move(notify);
   }

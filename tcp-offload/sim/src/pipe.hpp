@@ -74,7 +74,7 @@ class Pipe {
   /// Takes into.size() octets, at most unread(). The window opens when they are consumed.
   void take(MutableBytes into);
   void consumed(std::size_t n);
-  /// Nobody takes octets any more; those that have arrived vanish, and so do those to come.
+  /// No reader takes octets any more; those that have arrived vanish, and so do those to come.
   void abandon();
   /// Whatever is under way is lost; what has arrived can still be taken.
   void cut() { cut_ = true; }

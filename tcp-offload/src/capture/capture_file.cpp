@@ -36,7 +36,7 @@ CaptureFile::CaptureFile(const std::string& directory, const Endpoint& local,
 
 std::error_code CaptureFile::append(ConstBytes blocks) {
   if (!file_) {
-    // Payload is nobody else's to read, and nobody's link is followed.
+    // No other user may read the payload, and no symbolic link is followed.
     file_ = process::Descriptor(
         ::open(path_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600));
     if (!file_) return last_error();

@@ -23,7 +23,7 @@ class Writer {
 
   /// Writes for `recorder` until it is over; starts the thread if there is none yet.
   void add(std::shared_ptr<Recorder> recorder);
-  /// Does not wait for the next second. False once stopped: nobody will write any more.
+  /// Does not wait for the next second. False once stopped: no thread will write any more.
   bool wake();
   /// Writes what is there, and ends.
   void stop();

@@ -66,7 +66,7 @@ std::error_code open_for_connect(State& state, const KernelOptions& options, con
   return {};
 }
 
-// TCP connects a socket to itself if it picks its own target as the local port. Nobody listens
+// TCP connects a socket to itself if it picks its own target as the local port. Nothing listens
 // there.
 bool is_connected_to_itself(const Connection& connection) {
   return connection.local() == connection.remote();

@@ -71,8 +71,8 @@ TEST(LoopbackLiveness, TimesOutOfBoundsAreRefused) {
   }
 }
 
-// ENOBUFS of sendmsg(2) while the socket has room: the engine, which nobody else helps here, tries
-// again, and not all the time.
+// ENOBUFS of sendmsg(2) while the socket has room: the engine, which is alone here, tries again,
+// and not all the time.
 TEST(LoopbackLiveness, WantOfMemoryToSendWithPasses) {
   LoopbackPair pair;
   Buffer to(pair.server.pd, 1000, Access::kLocalWrite);

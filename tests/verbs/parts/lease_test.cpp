@@ -11,8 +11,8 @@ using Verdict = Lease::Verdict;
 /// The socket of a connection with two completion queues, and threads that poll.
 class LeaseTest : public testing::Test {
  protected:
-  bool offer() { return lease.offer(pollers, helps); }
-  Verdict tick(bool busy = false) { return lease.tick(pollers, helps, busy); }
+  bool offer() { return lease.offer(pollers, idle_polls); }
+  Verdict tick(bool busy = false) { return lease.tick(pollers, idle_polls, busy); }
   /// A thread sleeps at the queue for sends, and nothing comes, until the socket is watched for it.
   void fall_asleep() {
     sends.begin_sleep();
@@ -21,9 +21,9 @@ class LeaseTest : public testing::Test {
   }
 
   PollSigns sends, receives;
-  std::uint32_t helps = 0;
+  std::uint32_t idle_polls = 0;
   const Pollers pollers{sends, receives};
-  Lease lease{pollers, helps};
+  Lease lease{pollers, idle_polls};
 };
 
 TEST_F(LeaseTest, IsTheEnginesWhereNoThreadPolls) {
@@ -74,16 +74,16 @@ TEST_F(LeaseTest, AnArmedQueueLeavesNothingToPollers) {
 }
 
 TEST_F(LeaseTest, GoesToThreadsThatPollInVainWhereNoneIsItsOwn) {
-  ++helps;
+  ++idle_polls;
   ASSERT_TRUE(offer());
-  EXPECT_EQ(lease.holder(), Holder::kHelper);
-  ++helps;
+  EXPECT_EQ(lease.holder(), Holder::kIdlePoller);
+  ++idle_polls;
   EXPECT_EQ(tick(), Verdict::kStays);
   EXPECT_EQ(tick(), Verdict::kTakeBack);
 }
 
 TEST_F(LeaseTest, PrefersItsOwnPoller) {
-  ++helps;
+  ++idle_polls;
   sends.note();
   ASSERT_TRUE(offer());
   EXPECT_EQ(lease.holder(), Holder::kPoller);

@@ -6,7 +6,7 @@ namespace iwarp::verbs::simtest::schedules {
 
 /// Says what a schedule that is over has violated, both queue pairs still being there unless they
 /// were destroyed on purpose. Files: judge.cpp completions, judge_memory.cpp what is where,
-/// judge_farewell.cpp how the connection ended and what is left.
+/// judge_end.cpp how the connection ended and what is left.
 class Judge {
  public:
   explicit Judge(Record& record) : record_(record) {}
@@ -32,7 +32,7 @@ class Judge {
   Arrival arrival_of_swap(Side side, const Operation& operation);
   Arrival look(Side side, const Operation& operation, const Place& place);
 
-  // judge_farewell.cpp
+  // judge_end.cpp
   void check_ends(Side side);
   void check_peace();
   void check_terminate(Side side);

@@ -167,7 +167,7 @@ void Run::act() {
   SimEnd& own = end(setting_.at);
   switch (setting_.trouble) {
     case Trouble::kHiccup: return hiccup();
-    case Trouble::kFarewell: return take_leave();
+    case Trouble::kEnding: return take_leave();
     case Trouble::kDeregistration: return deregister();
     case Trouble::kAbort:
     case Trouble::kDisconnect: return act_for_program(own);

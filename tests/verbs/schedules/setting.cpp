@@ -14,7 +14,7 @@ using tcp_offload::SimRange;
 constexpr const char* kNames[kTroubles] = {
     "none",           "hiccup",     "disconnect",  "bad request", "starvation",
     "deregistration", "corruption", "reset",       "stall",       "FIN in an FPDU",
-    "deafness",       "abort",      "destruction", "farewell"};
+    "deafness",       "abort",      "destruction", "ending"};
 
 SimRange draw_range(Random& random, std::uint32_t most) {
   const std::uint32_t low = random.between(1, most);
@@ -68,7 +68,7 @@ void draw_depths(Random& random, PairOptions& pair) {
   pair.server_depths.ord = std::min(depth(), pair.client_depths.ird);
 }
 
-void draw_farewell(Random& random, Setting& setting) {
+void draw_ending(Random& random, Setting& setting) {
   constexpr std::chrono::seconds kLingers[] = {5s, 15s, 60s};
   const auto linger = kLingers[random.below(std::size(kLingers))];
   setting.pair.client.timeouts.linger = setting.pair.server.timeouts.linger = linger;
@@ -118,7 +118,7 @@ Setting draw_setting(Random& random) {
   setting.pace = random.one_in(2) ? 1 : random.between(2, 12);
   setting.intrudes = random.one_in(3);
   setting.steps = random.below(random.one_in(2) ? 20 : 200);
-  draw_farewell(random, setting);
+  draw_ending(random, setting);
   if (setting.trouble == Trouble::kDeregistration) {
     // It waits for a device that has not copied, and nobody runs the network meanwhile.
     setting.pair.net.memory = SimMemory::kCopied;
@@ -134,7 +134,7 @@ std::ostream& operator<<(std::ostream& out, const Setting& setting) {
   const SimOptions& net = pair.net;
   out << "trouble: " << name_of(setting.trouble) << " at the " << name_of(setting.at) << ", octet "
       << setting.offset << ", step " << setting.steps << ", pace " << setting.pace
-      << (setting.intrudes ? ", intrudes" : "") << "\nfarewell: way "
+      << (setting.intrudes ? ", intrudes" : "") << "\nending: way "
       << static_cast<int>(setting.leaving) << ", " << setting.naps << " naps of "
       << setting.nap.count() << " ms, linger " << pair.client.timeouts.linger.count()
       << " ms\nnetwork: EMSS " << net.emss << ", buffers " << net.send_buffer << " and "

@@ -32,7 +32,7 @@ enum class Trouble : std::uint8_t {
   kDeafness,  ///< One end stops reading for good.
   kAbort,
   kDestruction,
-  kFarewell,  ///< One end leaves in one of three ways while the other one reads now and then.
+  kEnding,  ///< One end leaves in one of three ways while the other one reads now and then.
 };
 inline constexpr std::uint32_t kTroubles = 14;
 const char* name_of(Trouble trouble);
@@ -53,7 +53,7 @@ struct Setting {
   std::uint32_t longest = 0;  ///< Message, in octets.
   std::uint32_t pace = 1;     ///< Something is posted at every so many steps.
   bool intrudes = false;      ///< Acts, too, while a half of the queue pair is at work.
-  Leaving leaving = Leaving::kDisconnect;  ///< Of a farewell,
+  Leaving leaving = Leaving::kDisconnect;  ///< Of an ending,
   std::chrono::milliseconds nap{0};        ///< how long the other end does not read at a time,
   std::uint32_t naps = 0;                  ///< and how often.
 
@@ -61,13 +61,13 @@ struct Setting {
   [[nodiscard]] bool clean() const {
     return trouble == Trouble::kNone || trouble == Trouble::kHiccup;
   }
-  /// Whether both ends still say farewell properly, and nothing gets lost on the way.
+  /// Whether both sides end the connection properly, and nothing gets lost on the way.
   [[nodiscard]] bool orderly() const { return trouble <= Trouble::kDeregistration; }
   /// Whether an end that leaves waits for the other one as long as that takes. The silence is
   /// longer than the nap by a few ticks of the network's clock.
   [[nodiscard]] bool patient() const {
     constexpr std::chrono::seconds kTicks{1};
-    return trouble == Trouble::kFarewell && nap + kTicks < pair.client.timeouts.linger;
+    return trouble == Trouble::kEnding && nap + kTicks < pair.client.timeouts.linger;
   }
   /// Whether a change on the way may pass for something that was sent.
   [[nodiscard]] bool deceptive() const {

@@ -133,7 +133,7 @@ TEST_P(ReuseOfNames, OfARegionIsRefusedWhileAWindowIsBoundToIt) {
   EXPECT_TRUE(mr.reregister(pair.server.pd, next.memory.bytes(), kBindable));
 }
 
-// Numbers of queue pairs come again: those that programs connect by hand after 16384.
+// Numbers of queue pairs come again: those that programs connect without rdma_cm after 16384.
 TEST_F(ReuseOfNumbers, OfAQueuePairsNumberDoesNotOpenTheWindowsOfTheLastOne) {
   const auto mw = window(WindowType::k2);
   bind(mw->rkey(), region.mr->lkey(), region);

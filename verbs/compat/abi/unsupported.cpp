@@ -27,7 +27,7 @@ int ibv_resolve_eth_l2_from_gid(ibv_context*, ibv_ah_attr*, std::uint8_t[ETHERNE
 
 ibv_context* ibv_import_device(int) { return fail_null(EOPNOTSUPP); }
 
-// --- the kernel's structures, and drivers: nobody here has any ---
+// --- the kernel's structures, and drivers: there are none here ---
 
 extern "C" {
 void ibv_copy_ah_attr_from_kern(void*, void*) {}

@@ -37,9 +37,9 @@ Id::Id(const Id& listening, std::unique_ptr<verbs::provider::IncomingConnection>
   shown.qp_type = IBV_QPT_RC;
 }
 
-// An id that was announced and that nobody has taken goes with the event: it is rejected. Events
-// that another thread has taken point to this id, so their acknowledgements come first; from the
-// moment when the others are withdrawn there will be no more of them.
+// An id that was announced and that the program has not taken goes with the event: it is rejected.
+// Events that another thread has taken point to this id, so their acknowledgements come first; from
+// the moment when the others are withdrawn there will be no more of them.
 Id::~Id() {
   listener.reset();
   link->cut();

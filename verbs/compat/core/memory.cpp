@@ -17,8 +17,8 @@ MutableBytes bytes_at(void* address, std::size_t length) {
 }
 
 // What IBV_ACCESS_ON_DEMAND with address 0 and SIZE_MAX octets means: all that this process has or
-// will have. Address 0 is nobody's; where addresses end, so far as nobody asks for higher ones,
-// those of a stack tell.
+// will have. Address 0 belongs to no region; where addresses end, so far as no caller asks for
+// higher ones, those of a stack tell.
 MutableBytes address_space() {
   const int here = 0;
   return bytes_at(reinterpret_cast<void*>(1),

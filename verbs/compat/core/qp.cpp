@@ -7,9 +7,9 @@
 #include "core/errors.hpp"
 #include "core/memory.hpp"
 #include "core/srq.hpp"
-#include "hand/rendezvous.hpp"
 #include "iwarp/process/no_cancel.hpp"
 #include "shared/stack.hpp"
+#include "without_cm/rendezvous.hpp"
 
 namespace iwarp::compat {
 namespace {
@@ -85,7 +85,7 @@ std::unique_ptr<Qp> make_qp(ibv_pd* pd, Attributes& attributes, Connects connect
   init.signaling =
       attributes.sq_sig_all != 0 ? verbs::Signaling::kAll : verbs::Signaling::kPerRequest;
   if (connects == Connects::kProgram) init.number = Rendezvous::get().take_number();
-  qp->by_hand = init.connectionless = init.number != 0;
+  qp->without_cm = init.connectionless = init.number != 0;
   if (init.number == 0) init.number = managed_number();
   qp->stats = QpStats::if_wanted();
   init.on_event = [events = qp->events, stats = qp->stats](const verbs::ConnectionEvent& event) {

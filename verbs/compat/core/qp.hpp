@@ -66,7 +66,7 @@ struct Qp {
   std::optional<AsyncRoute> route;
   std::unique_ptr<QpBatch> batch;  ///< Of ibv_wr_start() and its like, if they were asked for.
   bool signals_all = false;
-  bool by_hand = false;  ///< The program connects it: by ibv_modify_qp(), not the manager.
+  bool without_cm = false;  ///< The program connects it: by ibv_modify_qp(), not the manager.
 
   /// It meets its peer, and has sent nothing yet.
   std::atomic<bool> silent{false};

@@ -6,8 +6,8 @@
 #include "core/memory.hpp"
 #include "core/qp.hpp"
 #include "core/query.hpp"
-#include "hand/rendezvous.hpp"
 #include "shared/stack.hpp"
+#include "without_cm/rendezvous.hpp"
 
 namespace iwarp::compat {
 namespace {
@@ -99,9 +99,10 @@ bool may_change(const Qp& qp, ibv_qp_state to, int mask) {
     case IBV_QPS_RESET: return now == verbs::QpState::kIdle && qp.shown.plain.state <= IBV_QPS_INIT;
     case IBV_QPS_INIT:
       if (now != verbs::QpState::kIdle) return false;
-      return !qp.by_hand || may_advance(qp, to, mask);
+      return !qp.without_cm || may_advance(qp, to, mask);
     case IBV_QPS_RTR:
-    case IBV_QPS_RTS: return qp.by_hand ? may_advance(qp, to, mask) : now == verbs::QpState::kRts;
+    case IBV_QPS_RTS:
+      return qp.without_cm ? may_advance(qp, to, mask) : now == verbs::QpState::kRts;
     default: return false;
   }
 }
@@ -116,7 +117,7 @@ int change_state(Qp& qp, ibv_qp_state to) {
     case IBV_QPS_SQD: qp.core->disconnect(); return 0;
     case IBV_QPS_RTR:
     case IBV_QPS_RTS:
-      if (!qp.by_hand) return 0;  // the connection has done it
+      if (!qp.without_cm) return 0;  // the connection has done it
       [[fallthrough]];
     default: return advance(qp, to);
   }
@@ -142,8 +143,8 @@ void tell_connection(const Qp& qp, ibv_qp_attr& to) {
 ibv_qp_state Qp::state() const {
   switch (core->state()) {
     case verbs::QpState::kIdle: return shown.plain.state;
-    case verbs::QpState::kConnecting: return by_hand ? shown.plain.state : IBV_QPS_RTR;
-    case verbs::QpState::kRts: return by_hand ? shown.plain.state : IBV_QPS_RTS;
+    case verbs::QpState::kConnecting: return without_cm ? shown.plain.state : IBV_QPS_RTR;
+    case verbs::QpState::kRts: return without_cm ? shown.plain.state : IBV_QPS_RTS;
     case verbs::QpState::kClosing: return IBV_QPS_SQD;
     case verbs::QpState::kTerminate:
     case verbs::QpState::kError: break;
@@ -186,7 +187,7 @@ int ibv_modify_qp(ibv_qp* shown, ibv_qp_attr* attributes, int mask) {
       qp.allowed = access;
     }
     const ibv_qp_state next = changes ? attributes->qp_state : shown->state;
-    if (qp.allowed && qp.by_hand && next >= IBV_QPS_RTR) qp.core->allow_peer(*qp.allowed);
+    if (qp.allowed && qp.without_cm && next >= IBV_QPS_RTR) qp.core->allow_peer(*qp.allowed);
     remember(qp.attributes, *attributes, mask);
     return changes ? change_state(qp, attributes->qp_state) : 0;
   });
@@ -199,7 +200,7 @@ int ibv_query_qp(ibv_qp* shown, ibv_qp_attr* attributes, int, ibv_qp_init_attr* 
     const std::lock_guard lock(qp.mutex);
     shown->state = qp.state();
     *attributes = qp.attributes;
-    if (!qp.by_hand) tell_connection(qp, *attributes);
+    if (!qp.without_cm) tell_connection(qp, *attributes);
     attributes->qp_state = attributes->cur_qp_state = answer_of(shown->state);
     const auto capacity = qp.core->capacity();
     const ibv_qp_cap cap{capacity.max_send_wr, capacity.max_recv_wr, capacity.max_send_sge,

@@ -17,7 +17,7 @@ namespace {
 constexpr std::uint8_t kPort = 1;
 constexpr int kLinkUp = 5;  // physical state, as InfiniBand numbers it
 constexpr std::uint32_t kMaxMessage = 1U << 31U;
-// An OUI that nobody has, as its bit for local administration is set; 0 is somebody's.
+// An OUI that no vendor has, as its bit for local administration is set; 0 is a vendor's.
 constexpr std::uint32_t kVendor = 0x026977;
 
 int as_int(std::uint64_t value) {

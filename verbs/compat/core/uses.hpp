@@ -20,7 +20,7 @@ class Uses {
     const std::lock_guard lock(mutex_);
     --count_;
   }
-  /// Whether nobody needs the object; nobody can from then on.
+  /// Whether nothing uses the object; nothing can from then on.
   bool close() {
     const std::lock_guard lock(mutex_);
     closed_ = count_ == 0;

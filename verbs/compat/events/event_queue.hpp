@@ -27,8 +27,8 @@ class EventQueue {
     state_->ready.set();
   }
 
-  /// The next one, for which `taken` is called before anybody can see that it has left the queue.
-  /// Waits unless the descriptor is non-blocking. A cancellation point. 0, or an errno.
+  /// The next one, for which `taken` is called before another thread can see that it has left the
+  /// queue. Waits unless the descriptor is non-blocking. A cancellation point. 0, or an errno.
   template <class Taken>
   int take(Event& event, const Taken& taken) {
     const std::shared_ptr<State> state = state_;

@@ -187,7 +187,7 @@ int post_recv(ibv_qp* qp, ibv_recv_wr* requests, ibv_recv_wr** bad) {
 
 int post_send(ibv_qp* qp, ibv_send_wr* requests, ibv_send_wr** bad) {
   const bool foreign = refused(qp->context);
-  if (foreign || (qp_of(qp).by_hand && qp->state < IBV_QPS_RTS)) {
+  if (foreign || (qp_of(qp).without_cm && qp->state < IBV_QPS_RTS)) {
     *bad = requests;
     return foreign ? ENODEV : EINVAL;
   }

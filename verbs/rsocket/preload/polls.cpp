@@ -72,7 +72,7 @@ int poll_rsockets(std::span<pollfd> fds, int timeout, const sigset_t* mask = nul
   return found;
 }
 
-/// Milliseconds, rounded up so that nobody wakes early; -1 for ever.
+/// Milliseconds, rounded up so that no thread wakes early; -1 for ever.
 template <typename Time>
 int milliseconds_of(const Time* time, long parts_per_millisecond, long part) {
   if (time == nullptr) return -1;

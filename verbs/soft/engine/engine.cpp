@@ -145,13 +145,13 @@ void Engine::make_room_if_short(Clock::time_point now) {
   make_room(table_.all(), halves_, time_.running());
 }
 
-void Engine::help() {
-  if (!table_.count_help()) return;
-  if (!helping_.try_lock()) return;
-  const Guard lock(helping_, std::adopt_lock);
-  table_.help(helped_);
-  for (const auto& driven : helped_) driven->drive();
-  helped_.clear();
+void Engine::drive_unpolled() {
+  if (!table_.count_idle_poll()) return;
+  if (!driving_unpolled_.try_lock()) return;
+  const Guard lock(driving_unpolled_, std::adopt_lock);
+  table_.take_unpolled(unpolled_);
+  for (const auto& driven : unpolled_) driven->drive();
+  unpolled_.clear();
 }
 
 }  // namespace iwarp::verbs::soft

@@ -23,7 +23,7 @@ namespace iwarp::verbs::soft {
 /// as long as it wakes up for what comes. While all of them sleep, and nothing comes, there are no
 /// ticks. A socket for whose connection no thread polls is left to threads that poll other queues
 /// in vain, if there are any: these have the processor anyway, which the engine would have to share
-/// with them. Thread-safe; none of the services calls back but help() and take_back().
+/// with them. Thread-safe; none of the services calls back but drive_unpolled() and take_back().
 class Engine final : public SocketService, public PollerService {
  public:
   /// Starts its thread. Throws std::system_error (no descriptor, no thread), std::bad_alloc.
@@ -42,7 +42,7 @@ class Engine final : public SocketService, public PollerService {
   void look_again(Driven& driven) override { table_.look_again(driven); }
   void see_off(ClosingStream closing) override { closing_.see_off(std::move(closing)); }
 
-  void help() override;
+  void drive_unpolled() override;
   void take_back(const PollSigns& armed) override;
   void sleeper_left() override { table_.sleeper_left(); }
 
@@ -78,8 +78,8 @@ class Engine final : public SocketService, public PollerService {
   HalfFpduLedger halves_{[this] { wake_.raise(); }};
   AtExit at_exit_;
   std::atomic<bool> stopping_{false};
-  Mutex helping_;
-  SocketTable::Owners helped_ IWARP_GUARDED_BY(helping_);  // empty between two helps
+  Mutex driving_unpolled_;
+  SocketTable::Owners unpolled_ IWARP_GUARDED_BY(driving_unpolled_);  // empty between two calls
 
   // The thread's own.
   Attempts attempts_;

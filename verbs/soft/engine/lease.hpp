@@ -13,16 +13,16 @@ class Lease {
  public:
   enum class Holder : std::uint8_t {
     kEngine,
-    kPoller,  ///< A thread that polls for the connection, or sleeps where it would wake up.
-    kHelper,  ///< Threads that poll other queues in vain.
+    kPoller,      ///< A thread that polls for the connection, or sleeps where it would wake up.
+    kIdlePoller,  ///< Threads that poll other queues in vain.
   };
 
-  /// The engine has the socket. `helps` counts the polls of such threads.
-  Lease(const Pollers& pollers, std::uint32_t helps)
-      : seen_count_(pollers.count()), seen_helps_(helps) {}
+  /// The engine has the socket. `idle_polls` counts the polls of such threads.
+  Lease(const Pollers& pollers, std::uint32_t idle_polls)
+      : seen_count_(pollers.count()), seen_idle_polls_(idle_polls) {}
 
   /// Leaves the socket to a thread that has polled since the last look. False if none has.
-  bool offer(const Pollers& pollers, std::uint32_t helps);
+  bool offer(const Pollers& pollers, std::uint32_t idle_polls);
   /// The engine has the socket again.
   void take_back();
   /// There is something to read for the holder.
@@ -36,7 +36,7 @@ class Lease {
   };
   /// `busy`: a thread is inside the connection. One poll may take longer than a tick where there is
   /// much to place.
-  Verdict tick(const Pollers& pollers, std::uint32_t helps, bool busy);
+  Verdict tick(const Pollers& pollers, std::uint32_t idle_polls, bool busy);
 
   [[nodiscard]] Holder holder() const { return holder_; }
   [[nodiscard]] bool is_left() const { return holder_ != Holder::kEngine; }
@@ -50,11 +50,11 @@ class Lease {
   }
 
  private:
-  [[nodiscard]] Holder find_poller(const Pollers& pollers, std::uint32_t helps);
+  [[nodiscard]] Holder find_poller(const Pollers& pollers, std::uint32_t idle_polls);
 
   Holder holder_ = Holder::kEngine;
   std::uint32_t seen_count_;
-  std::uint32_t seen_helps_;
+  std::uint32_t seen_idle_polls_;
   Sleeper sleeper_;
 };
 

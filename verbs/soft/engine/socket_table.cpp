@@ -14,11 +14,11 @@ constexpr std::chrono::milliseconds kTick{1};
 std::error_code SocketTable::add(const std::shared_ptr<Driven>& driven) {
   const Token token = token_of(*driven);
   const Guard lock(mutex_);
-  for (auto* list : {&left_, &left_to_helpers_, &looking_}) {
+  for (auto* list : {&left_, &left_to_idle_pollers_, &looking_}) {
     if (list->capacity() <= entries_.size()) list->reserve(2 * entries_.size() + 1);
   }
   entries_.insert_or_assign(
-      token, Entry{driven, driven->descriptor(), Lease(driven->pollers(), helps_.load())});
+      token, Entry{driven, driven->descriptor(), Lease(driven->pollers(), idle_polls_.load())});
   // The engine's thread, which may see the socket ready at once, waits for the lock.
   const Waits waits = driven->waits();
   const auto refused = sockets_.add(driven->descriptor(), token, {waits.input, waits.room});
@@ -89,23 +89,23 @@ void SocketTable::watch(Token token, const Entry& entry, const Waits& waits) {
 }
 
 bool SocketTable::leave_to_poller(Entry& entry, Driven& driven) {
-  if (!entry.lease.offer(driven.pollers(), helps_.load())) return false;
+  if (!entry.lease.offer(driven.pollers(), idle_polls_.load())) return false;
   if (resume_ticks() || left_.empty()) next_tick_ = Clock::now() + kTick;
   left_.push_back(token_of(driven));
-  const bool to_helpers = entry.lease.holder() == Lease::Holder::kHelper;
-  if (to_helpers) {
-    left_to_helpers_.push_back(token_of(driven));
-    helper_count_.store(left_to_helpers_.size());
+  const bool to_idle_pollers = entry.lease.holder() == Lease::Holder::kIdlePoller;
+  if (to_idle_pollers) {
+    left_to_idle_pollers_.push_back(token_of(driven));
+    unpolled_count_.store(left_to_idle_pollers_.size());
   }
-  driven.set_leased(!to_helpers);
+  driven.set_leased(!to_idle_pollers);
   return true;
 }
 
 void SocketTable::take_back(Entry& entry, Driven& driven) {
   entry.lease.take_back();
   std::erase(left_, token_of(driven));
-  std::erase(left_to_helpers_, token_of(driven));
-  helper_count_.store(left_to_helpers_.size());
+  std::erase(left_to_idle_pollers_, token_of(driven));
+  unpolled_count_.store(left_to_idle_pollers_.size());
   driven.set_leased(false);
 }
 
@@ -117,14 +117,14 @@ bool SocketTable::take_back(Driven& driven) {
   return true;
 }
 
-bool SocketTable::count_help() {
-  helps_.fetch_add(1, std::memory_order_relaxed);
-  return helper_count_.load() != 0;
+bool SocketTable::count_idle_poll() {
+  idle_polls_.fetch_add(1, std::memory_order_relaxed);
+  return unpolled_count_.load() != 0;
 }
 
-void SocketTable::help(Owners& into) {
+void SocketTable::take_unpolled(Owners& into) {
   const Guard lock(mutex_);
-  for (const Token token : left_to_helpers_) {
+  for (const Token token : left_to_idle_pollers_) {
     if (auto driven = entries_.at(token).driven.lock()) into.push_back(std::move(driven));
   }
 }
@@ -185,7 +185,7 @@ bool SocketTable::is_abandoned(const Driven& driven) {
   const Guard lock(mutex_);
   const auto at = entries_.find(token_of(driven));
   if (at == entries_.end() || !at->second.lease.is_left()) return false;
-  const auto verdict = at->second.lease.tick(driven.pollers(), helps_.load(), driven.busy());
+  const auto verdict = at->second.lease.tick(driven.pollers(), idle_polls_.load(), driven.busy());
   if (verdict == Lease::Verdict::kWatch) watch(at->first, at->second, driven.waits());
   return verdict == Lease::Verdict::kTakeBack;
 }

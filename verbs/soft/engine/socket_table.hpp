@@ -41,9 +41,9 @@ class SocketTable {
   bool take_back(Driven& driven);
   /// A thread polls in vain. Those whose sockets are left to such threads, if any, are added to
   /// `into`.
-  void help(Owners& into);
+  void take_unpolled(Owners& into);
   /// Whether there are any, as of now; counts the poll.
-  [[nodiscard]] bool count_help();
+  [[nodiscard]] bool count_idle_poll();
   /// A thread that slept at a completion queue has woken up.
   void sleeper_left();
 
@@ -88,12 +88,12 @@ class SocketTable {
   tcp_offload::EventCount& wake_;
   Mutex mutex_;
   std::unordered_map<Token, Entry> entries_ IWARP_GUARDED_BY(mutex_);
-  std::vector<Token> left_ IWARP_GUARDED_BY(mutex_);             // to pollers
-  std::vector<Token> left_to_helpers_ IWARP_GUARDED_BY(mutex_);  // of those
-  std::vector<Token> looking_ IWARP_GUARDED_BY(mutex_);          // for what no socket tells of
+  std::vector<Token> left_ IWARP_GUARDED_BY(mutex_);                  // to pollers
+  std::vector<Token> left_to_idle_pollers_ IWARP_GUARDED_BY(mutex_);  // of those
+  std::vector<Token> looking_ IWARP_GUARDED_BY(mutex_);               // for what no socket tells of
   Clock::time_point next_tick_ IWARP_GUARDED_BY(mutex_){};
-  std::atomic<std::size_t> helper_count_{0};  // as long as left_to_helpers_
-  std::atomic<std::uint32_t> helps_{0};
+  std::atomic<std::size_t> unpolled_count_{0};  // as long as left_to_idle_pollers_
+  std::atomic<std::uint32_t> idle_polls_{0};
   std::atomic<bool> resting_{false};  // no ticks until a sleeper has left
 };
 

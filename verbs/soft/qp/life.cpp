@@ -61,7 +61,7 @@ void QpLife::enter(Course course) {
     case Course::kDraining: break;
     case Course::kClosed:
       wanted_.flush.store(true);
-      wanted_.farewell.store(true);
+      wanted_.conclusion.store(true);
       break;
   }
   wanted_.transmit.store(true);

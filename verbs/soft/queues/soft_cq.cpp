@@ -8,7 +8,7 @@ namespace iwarp::verbs::soft {
 namespace {
 
 // A thread that polls in vain looks after other sockets once in so many polls.
-constexpr std::uint32_t kPollsPerHelp = 8;
+constexpr std::uint32_t kPollsPerLookAround = 8;
 
 // The queue at which this thread is awake inside wait(), or about to sleep: it need not be woken
 // for what it completes itself.
@@ -69,7 +69,7 @@ std::size_t SoftCq::poll(std::span<Completion> into) {
   if (attached_.count() == 0) return taken;
   attached_.drive();
   taken += ring_.pop(into.subspan(taken));
-  if (taken == 0 && polls % kPollsPerHelp == 0) services_->pollers.help();
+  if (taken == 0 && polls % kPollsPerLookAround == 0) services_->pollers.drive_unpolled();
   return taken;
 }
 

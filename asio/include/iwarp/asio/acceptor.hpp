@@ -77,7 +77,7 @@ class IWARP_API acceptor {
  public:
   using executor_type = any_io_executor;  ///< As Asio asks for it.
 
-  /// Listens from now on; port 0 lets the system choose. Requests that nobody has asked for wait,
+  /// Listens from now on; port 0 lets the system choose. Requests that are not asked for yet wait,
   /// as many as `options.backlog`; the others are rejected. Throws boost::system::system_error.
   acceptor(any_io_executor executor, device& of, const endpoint& at,
            const listen_options& options = {});
@@ -121,7 +121,7 @@ class IWARP_API acceptor {
 
   /// Ends what waits, with operation_aborted.
   void cancel();
-  /// The same, and listens no more. Requests that nobody has asked for are rejected.
+  /// The same, and listens no more. Requests that were not asked for are rejected.
   void close();
 
  private:
@@ -209,7 +209,7 @@ class accept_loop {
     const auto* octets = static_cast<const std::byte*>(data.data());
     return {octets, octets + data.size()};
   }
-  // Between two operations nobody hears a cancellation.
+  // Between two operations a cancellation is not heard.
   template <typename Self>
   [[nodiscard]] bool is_cancelled([[maybe_unused]] Self& self) const {
 #ifdef IWARP_ASIO_HAS_CANCELLATION

@@ -256,7 +256,7 @@ class IWARP_API connection {
                          std::forward<Token>(token));
   }
 
-  /// The next message, out of the connection's pool: those that come before anybody asks wait.
+  /// The next message, out of the connection's pool: those that come before it is asked for wait.
   /// void(error_code, message). eof when the peer has ended gracefully and all was taken.
   template <typename Token>
   auto async_receive(Token&& token) {

@@ -32,7 +32,7 @@ using boost::asio::any_io_executor;
 /// The device watches for completions on its executor, and only while operations are under way;
 /// each handler is submitted to the executor associated with it. No other thread runs handlers.
 /// What a handler throws leaves its context's run(). An executor that throws instead of taking a
-/// handler ends the program, as there is nobody left to tell.
+/// handler ends the program, as no handler is left to tell.
 ///
 /// In a forked child it is of no use, see verbs::Device: what is started on it, or on anything made
 /// from it, ends with ENODEV, and so does what is under way if the program tells the execution

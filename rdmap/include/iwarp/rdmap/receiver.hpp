@@ -34,7 +34,7 @@ class ReceiveSource {
   virtual void finish() {}
 };
 
-/// What a segment brought about. Most bring about nothing that anybody must hear of.
+/// What a segment brought about. Most bring about nothing that the owner must hear of.
 struct Placed {};       ///< Part of a message.
 struct PlacedWrite {};  ///< The last segment of a Write.
 /// A Send or an Immediate Data Message. `length` are the octets that the Send placed in the

@@ -19,7 +19,7 @@
 ///
 /// Threads. A device has an executor, run by one thread at a time; all handlers run on it, never
 /// inside the call that starts or cancels the operation. The objects a device makes belong to the
-/// executor: they are used and destroyed in its handlers, or while nobody runs it.
+/// executor: they are used and destroyed in its handlers, or while no thread runs it.
 ///
 /// Cancelling. cancel() and close() end every pending operation of the object: each handler is
 /// called exactly once, with std::errc::operation_canceled, or with its result if the operation had

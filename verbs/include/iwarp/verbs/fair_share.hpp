@@ -31,8 +31,8 @@ inline Address counted_network(const Address& of) {
 /// The holders of something that is scarce, by the network of the peer for which each holds it.
 /// Where there is no room for another one, a holder of the network with the largest share makes
 /// room, if that share is a large one: what strangers take costs the network that takes most of it,
-/// and not the others (RFC 5042 §6.4). Where nobody has a large share age decides: a network with
-/// two holders is not to suffer for a thousand networks with one each. Not thread-safe.
+/// and not the others (RFC 5042 §6.4). Where no network has a large share age decides: a network
+/// with two holders is not to suffer for a thousand networks with one each. Not thread-safe.
 template <typename Holder>
 class FairShare {
   struct Held {

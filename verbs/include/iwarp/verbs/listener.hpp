@@ -74,8 +74,8 @@ using IncomingHandler = std::function<void(ConnectionRequest)>;
 /// any more. On a thread of the program's the destruction waits for a call that is running, however
 /// long it takes, so that it must not hold a lock that a handler takes; on a device's, as inside a
 /// handler, that call runs to its end. Unless a handler of something else keeps the device's thread
-/// busy for more than a second, the port is free afterwards. Requests that nobody has answered can
-/// be answered still.
+/// busy for more than a second, the port is free afterwards. Requests that have not been answered
+/// can be answered still.
 class IWARP_API Listener {
  public:
   /// Where it listens; port 0 was replaced by the one that the system chose.

@@ -25,8 +25,8 @@ enum class Access : unsigned {
   kWindowBind = 32,        ///< Memory windows may be bound to the region.
   kZeroBased = 64,  ///< Tagged Offsets, and the addresses of Sge, count from 0 instead of the
                     ///< memory's address.
-  kOnDemand = 128,  ///< Nobody looks at the memory at its registration: all of it need not be there
-                    ///< before it is used, and what lies there may change.
+  kOnDemand = 128,  ///< The memory is not looked at when it is registered: all of it need not be
+                    ///< there before it is used, and what lies there may change.
 };
 IWARP_FLAGS(Access)
 

@@ -65,7 +65,7 @@ void QpHalves::settle() {
       if (wanted.flush.load()) receive_half_.flush_if_wanted();
     } while (wanted.transmit.load());
   });
-  if (parts_.wanted.farewell.load()) contain([this] { bid_farewell(); });
+  if (parts_.wanted.conclusion.load()) contain([this] { conclude(); });
 }
 
 void QpHalves::on_sends_posted(std::size_t octets) {

@@ -82,7 +82,7 @@ class QpHalves final : public Driven {
   void judge(connection::Overdue what);
 
   // halves_end.cpp
-  void bid_farewell();
+  void conclude();
   void tell_end();
   void report_end(const EndOfConnection& end) noexcept;
 

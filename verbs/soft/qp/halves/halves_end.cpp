@@ -33,10 +33,10 @@ bool QpHalves::delivered() const {
 
 // Leaves the queues and the engine, and tells the program; not inside a half. Where there is no
 // memory for that, the look at the deadlines tries it again.
-void QpHalves::bid_farewell() {
+void QpHalves::conclude() {
   const process::NoCancel whole;
   Wanted& wanted = parts_.wanted;
-  if (!wanted.farewell.exchange(false) || parts_.link.load() == nullptr) return;
+  if (!wanted.conclusion.exchange(false) || parts_.link.load() == nullptr) return;
   try {
     parts_.init.services->executor.post(
         [weak = parts_.self, this, end = parts_.end_of_connection()] {
@@ -47,7 +47,7 @@ void QpHalves::bid_farewell() {
           tell_end();
         });
   } catch (const std::exception&) {
-    wanted.farewell.store(true);
+    wanted.conclusion.store(true);
     throw;
   }
 }
@@ -80,7 +80,7 @@ void QpHalves::release() {
   if (released_.exchange(true)) return;
   receive_half_.close();
   transmit_half_.close();
-  settle();  // the halves are closed: there may be a farewell to bid
+  settle();  // the halves are closed: the end may be still to be told
   parts_.discard_completions();
 }
 

@@ -48,9 +48,9 @@ Status TransmitHalf::flush_status() const {
   const connection::Life now = parts_.life.now();
   const bool peer_gone =
       now.input == connection::Input::kPeerGone && now.program != connection::Program::kGone;
-  const bool nobody = parts_.link.load() == nullptr || peer_gone;
-  return parts_.init.connectionless && nobody && !failing_ ? Status::kUnreachable
-                                                           : Status::kFlushed;
+  const bool unreached = parts_.link.load() == nullptr || peer_gone;
+  return parts_.init.connectionless && unreached && !failing_ ? Status::kUnreachable
+                                                              : Status::kFlushed;
 }
 
 // What was flushed is ahead of what has left.

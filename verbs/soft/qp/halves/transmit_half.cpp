@@ -167,8 +167,8 @@ bool TransmitHalf::rtr_comes_first(const Link& link) const {
 
 // Both halves have ended. Before the stream is over, the peer's TCP has acknowledged everything: a
 // peer that had closed its socket answers what comes then by a reset, and what was sent is lost. A
-// device that does not copy is done with the program's memory, too: nobody would look after it any
-// more.
+// device that does not copy is done with the program's memory, too: no thread would look after it
+// any more.
 void TransmitHalf::end_draining(const Link& link) {
   QpLife& life = parts_.life;
   const bool both_ended = life.awaits_delivery();

@@ -22,11 +22,11 @@ void Judge::check_ends(Side side) {
   SimEnd& end = record_.end(side);
   if (end.qp->state() != QpState::kError) violated(side, "is not over");
   if (!end.qp->drained()) violated(side, "is over and not drained");
-  const std::size_t farewells = end.count(ConnectionEvent::Kind::kDisconnected);
-  if (farewells != 1) violated(side, "said farewell " + std::to_string(farewells) + " times");
+  const std::size_t ends = end.count(ConnectionEvent::Kind::kDisconnected);
+  if (ends != 1) violated(side, "reported its end " + std::to_string(ends) + " times");
   if (end.count(ConnectionEvent::Kind::kEstablished) > 1) violated(side, "established twice");
-  if (farewells == 1 && end.events.back().kind != ConnectionEvent::Kind::kDisconnected) {
-    violated(side, "said something after its farewell");
+  if (ends == 1 && end.events.back().kind != ConnectionEvent::Kind::kDisconnected) {
+    violated(side, "reported something after its end");
   }
   if (end.host->serving() != 0) violated(side, "its socket is served though it is over");
 }

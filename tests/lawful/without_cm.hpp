@@ -104,11 +104,11 @@ constexpr unsigned kAllRights = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE
                                 IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC;
 
 /// Two of them, connected. What the peer may do with the memory, and through the queue pair.
-struct HandPair {
+struct PairWithoutCm {
   Device device;
   HandEnd client, server;
 
-  explicit HandPair(unsigned region = kAllRights, unsigned allowed = kAllRights)
+  explicit PairWithoutCm(unsigned region = kAllRights, unsigned allowed = kAllRights)
       : client(device, region), server(device, region) {
     client.connect_to(server, allowed);
     server.connect_to(client, allowed);

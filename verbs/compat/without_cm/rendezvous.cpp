@@ -1,4 +1,4 @@
-#include "hand/rendezvous.hpp"
+#include "without_cm/rendezvous.hpp"
 
 #include <algorithm>
 #include <cerrno>
@@ -15,7 +15,7 @@ namespace {
 
 namespace ip = boost::asio::ip;
 
-// Ports 21001 to 21511, below those that systems choose from. Slot 0 is nobody's.
+// Ports 21001 to 21511, below those that systems choose from. Slot 0 is not used.
 constexpr std::uint16_t kBasePort = 21000;
 constexpr std::uint32_t kSlots = 512;
 constexpr unsigned kIndexBits = 14;

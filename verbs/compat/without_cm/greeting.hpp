@@ -11,7 +11,7 @@
 
 namespace iwarp::compat {
 
-/// One end of a connection that programs make by hand: a GID and a queue pair number.
+/// One end of a connection that programs make without rdma_cm: a GID and a queue pair number.
 struct HandEnd {
   ibv_gid gid{};
   std::uint32_t qp_number = 0;

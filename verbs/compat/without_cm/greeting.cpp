@@ -1,4 +1,4 @@
-#include "hand/greeting.hpp"
+#include "without_cm/greeting.hpp"
 
 #include <algorithm>
 #include <array>

@@ -7,7 +7,7 @@
 namespace iwarp::lawful {
 namespace {
 
-using compat_test::connect_by_hand;
+using compat_test::connect_without_cm;
 using compat_test::Host;
 
 struct LoneEnd {
@@ -37,14 +37,14 @@ TEST(ByHand, LatePeerIsWaitedFor) {
   for (const LoneEnd* end : {&early_lesser, &early_greater, &alone}) {
     ASSERT_EQ(end->post_receive(), 0);
   }
-  connect_by_hand(early_lesser.qp, late_greater.qp);
-  connect_by_hand(early_greater.qp, late_lesser.qp);
-  connect_by_hand(alone.qp, kNobodys);
+  connect_without_cm(early_lesser.qp, late_greater.qp);
+  connect_without_cm(early_greater.qp, late_lesser.qp);
+  connect_without_cm(alone.qp, kNobodys);
   std::this_thread::sleep_for(std::chrono::seconds(32));
   ibv_wc wc{};
   ASSERT_EQ(ibv_poll_cq(host.cq, 1, &wc), 0) << ibv_wc_status_str(wc.status);
-  connect_by_hand(late_greater.qp, early_lesser.qp);
-  connect_by_hand(late_lesser.qp, early_greater.qp);
+  connect_without_cm(late_greater.qp, early_lesser.qp);
+  connect_without_cm(late_lesser.qp, early_greater.qp);
   ASSERT_EQ(late_greater.post_send(), 0);
   ASSERT_EQ(late_lesser.post_send(), 0);
   for (int i = 0; i < 4; ++i) EXPECT_EQ(completion_of(host.cq).status, IBV_WC_SUCCESS);
@@ -56,8 +56,8 @@ TEST(ByHand, SenderGivesUpAPeerThatDoesNotCome) {
   constexpr std::uint32_t kNobodys = 301U << 14U;
   ASSERT_EQ(sender.post_receive(), 0);
   ASSERT_EQ(other.post_receive(), 0);
-  connect_by_hand(sender.qp, kNobodys);
-  connect_by_hand(other.qp, kNobodys + 1);
+  connect_without_cm(sender.qp, kNobodys);
+  connect_without_cm(other.qp, kNobodys + 1);
   ASSERT_EQ(sender.post_send(), 0);
   const ibv_wc failed = completion_of(host.cq);
   EXPECT_EQ(failed.status, IBV_WC_RETRY_EXC_ERR);

@@ -7,9 +7,9 @@
 #include <thread>
 #include <vector>
 
-#include "hand/greeting.hpp"
 #include "iwarp/base/deadline.hpp"
 #include "iwarp/verbs/provider.hpp"
+#include "without_cm/greeting.hpp"
 
 namespace iwarp::compat {
 
@@ -25,7 +25,7 @@ class Rendezvous {
   /// That of this process.
   static Rendezvous& get();
 
-  /// A number for a queue pair that may be connected by hand. 0 if no port is free.
+  /// A number for a queue pair that may be connected without rdma_cm. 0 if no port is free.
   std::uint32_t take_number();
   /// Starts to connect `qp`, and returns at once. The peer may take its time: nothing ends the wait
   /// but expect(), or forget(). `scope` is the index of the interface behind a link-local GID. 0,

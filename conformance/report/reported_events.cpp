@@ -1,4 +1,4 @@
-#include "report/story.hpp"
+#include "report/reported_events.hpp"
 
 #include <algorithm>
 #include <map>
@@ -29,23 +29,23 @@ struct Direction {
   std::uint64_t position = 0;      // behind it
   std::optional<FpduReader> reader;
   Octets unframed;             // received and not in any frame
-  std::size_t last_event = 0;  // of the story, that brought some of them
+  std::size_t last_event = 0;  // of those reported, that brought some of them
 };
 
-class Teller {
+class EventReporter {
  public:
-  explicit Teller(const Transcript& transcript) : transcript_(transcript) { survey(); }
+  explicit EventReporter(const Transcript& transcript) : transcript_(transcript) { survey(); }
 
-  std::vector<Told> tell() {
+  std::vector<ReportedEvent> report() {
     for (const Event& event : transcript_.events()) {
       if (is_raw(event.kind)) {
-        tell_raw(event);
+        report_raw(event);
       } else {
         add(event, decode(event));
       }
     }
-    tell_rests();
-    return std::move(story_);
+    report_rests();
+    return std::move(reported_);
   }
 
  private:
@@ -68,12 +68,13 @@ class Teller {
     }
   }
 
-  Told& add(Event event, Decoded decoded) {
-    return story_.emplace_back(Told{.event = std::move(event), .decoded = std::move(decoded)});
+  ReportedEvent& add(Event event, Decoded decoded) {
+    return reported_.emplace_back(
+        ReportedEvent{.event = std::move(event), .decoded = std::move(decoded)});
   }
 
-  // Socket events and frames tell the same octets. What is beyond the frames is news.
-  void tell_raw(const Event& event) {
+  // Socket events and frames have the same octets. What is beyond the frames is reported besides.
+  void report_raw(const Event& event) {
     Direction& direction = this->direction(event);
     const OctetView ahead = OctetView(direction.framed).subspan(direction.at);
     const OctetView octets(event.octets);
@@ -81,11 +82,11 @@ class Teller {
         std::mismatch(octets.begin(), octets.end(), ahead.begin(), ahead.end()).first -
         octets.begin());
     const bool beyond = same == ahead.size() && is_received(event.kind);
-    Told& told = add(event, decode(event));
-    told.framed = same == octets.size() || beyond;
-    if (!told.framed) return;
+    ReportedEvent& reported = add(event, decode(event));
+    reported.framed = same == octets.size() || beyond;
+    if (!reported.framed) return;
     direction.at += same;
-    if (same < octets.size()) tell_unframed(direction, event, octets.subspan(same));
+    if (same < octets.size()) report_unframed(direction, event, octets.subspan(same));
   }
 
   // How received octets are framed: as the FPDUs before them, or as the start-up frames agree.
@@ -96,7 +97,7 @@ class Teller {
     return framing_to(*sent.startup, *received.startup);
   }
 
-  void tell_unframed(Direction& direction, const Event& raw, OctetView octets) {
+  void report_unframed(Direction& direction, const Event& raw, OctetView octets) {
     const auto framing = framing_of(direction, raw.connection);
     if (framing && !direction.reader) direction.reader.emplace(*framing, direction.position);
     put(direction.unframed, octets);
@@ -119,26 +120,26 @@ class Teller {
         add(std::move(event), std::move(decoded));
       }
     }
-    direction.last_event = story_.size();
+    direction.last_event = reported_.size();
   }
 
   // Octets that never became a frame, where the last of them came. From behind, as each insertion
   // moves what follows it.
-  void tell_rests() {
-    std::vector<std::pair<std::size_t, Told>> rests;
+  void report_rests() {
+    std::vector<std::pair<std::size_t, ReportedEvent>> rests;
     for (const auto& [key, direction] : directions_) {
       if (direction.unframed.empty()) continue;
-      rests.emplace_back(direction.last_event, told_rest(key.first, direction));
+      rests.emplace_back(direction.last_event, reported_rest(key.first, direction));
     }
     std::stable_sort(rests.begin(), rests.end(),
                      [](const auto& a, const auto& b) { return a.first > b.first; });
-    for (auto& [at, told] : rests) {
-      told.event.at = story_[at - 1].event.at;
-      story_.insert(story_.begin() + static_cast<std::ptrdiff_t>(at), std::move(told));
+    for (auto& [at, reported] : rests) {
+      reported.event.at = reported_[at - 1].event.at;
+      reported_.insert(reported_.begin() + static_cast<std::ptrdiff_t>(at), std::move(reported));
     }
   }
 
-  Told told_rest(std::size_t connection, const Direction& direction) {
+  ReportedEvent reported_rest(std::size_t connection, const Direction& direction) {
     Event event{
         .kind = Kind::kStartupReceived, .connection = connection, .octets = direction.unframed};
     if (const auto framing = framing_of(direction, connection)) {
@@ -156,11 +157,13 @@ class Teller {
 
   const Transcript& transcript_;
   std::map<std::pair<std::size_t, bool>, Direction> directions_;
-  std::vector<Told> story_;
+  std::vector<ReportedEvent> reported_;
 };
 
 }  // namespace
 
-std::vector<Told> story_of(const Transcript& transcript) { return Teller(transcript).tell(); }
+std::vector<ReportedEvent> reported_events(const Transcript& transcript) {
+  return EventReporter(transcript).report();
+}
 
 }  // namespace iwarp::conform
