@@ -1,22 +1,16 @@
 #include "iwarp/rdmap/response_queue.hpp"
 
-#include <algorithm>
-#include <bit>
-
 namespace iwarp::rdmap {
 
-ResponseQueue::ResponseQueue(std::uint32_t ird)
-    : ird_(ird),
-      mask_(std::bit_ceil(std::max(4U * ird, 1U)) - 1U),
-      ring_(new OwedResponse[std::size_t{mask_} + 1]) {}
+ResponseQueue::ResponseQueue(std::uint32_t ird) : ird_(ird), ring_(4U * ird) {}
 
 bool ResponseQueue::admits(Owed owed) const {
-  const std::uint32_t tail = tail_.load(std::memory_order_relaxed);
+  const std::uint32_t tail = tail_.own();
   // Planning may be rewound, never below head; a stale value only makes the check stricter.
-  const std::uint32_t planned = planned_.load(std::memory_order_acquire);
+  const std::uint32_t planned = planned_.seen();
   const std::uint32_t waiting = tail - planned;
-  const std::uint32_t reads = waiting == 0 ? 0 : reads_ - ring_[planned & mask_].reads_before;
-  const std::uint32_t held = tail - head_.load(std::memory_order_acquire);
+  const std::uint32_t reads = waiting == 0 ? 0 : reads_ - ring_[planned].reads_before;
+  const std::uint32_t held = tail - head_.seen();
   return (owed == Owed::kReadResponse ? reads : waiting - reads) < ird_ && held < 4U * ird_;
 }
 
@@ -30,9 +24,8 @@ void ResponseQueue::append(const AtomicResponse& response) {
 }
 
 void ResponseQueue::append(OwedResponse response) {
-  const std::uint32_t tail = tail_.load(std::memory_order_relaxed);
-  ring_[tail & mask_] = response;
-  tail_.store(tail + 1U, std::memory_order_release);
+  ring_[tail_.own()] = response;
+  tail_.advance();
 }
 
 }  // namespace iwarp::rdmap

@@ -1,9 +1,9 @@
 #pragma once
 
 #include <atomic>
-#include <memory>
 #include <optional>
 
+#include "iwarp/base/ring.hpp"
 #include "iwarp/rdmap/receiver.hpp"
 
 namespace iwarp::verbs::soft {
@@ -17,7 +17,7 @@ class ReceiveQueue final : public rdmap::ReceiveSource {
   // The posting side.
   [[nodiscard]] bool empty() const { return head_.load() == tail_.load(); }
   /// Room for the scatter list of the next receive.
-  std::span<ddp::Sge> vacant_sges();
+  std::span<ddp::Sge> vacant_sges() { return sges_[tail_.load(std::memory_order_relaxed)]; }
   void append(std::uint64_t cookie, std::size_t sge_count);
 
   // The taking side.
@@ -31,9 +31,8 @@ class ReceiveQueue final : public rdmap::ReceiveSource {
     std::size_t sge_count = 0;
   };
 
-  std::uint32_t mask_, max_sges_;
-  std::unique_ptr<Entry[]> entries_;
-  std::unique_ptr<ddp::Sge[]> sges_;
+  Ring<Entry> entries_;
+  RingOfLists<ddp::Sge> sges_;
   std::uint32_t taken_ = 0;
   alignas(64) std::atomic<std::uint32_t> head_{0};  // those before it have been taken
   alignas(64) std::atomic<std::uint32_t> tail_{0};

@@ -1,10 +1,9 @@
 #pragma once
 
-#include <atomic>
 #include <cstdint>
-#include <memory>
 #include <span>
 
+#include "iwarp/base/ring.hpp"
 #include "iwarp/ddp/memory.hpp"
 
 namespace iwarp::rdmap {
@@ -40,21 +39,19 @@ class OutstandingRequests {
   /// The STag that names the sink of the request at `position` on the wire.
   [[nodiscard]] Stag sink_stag(std::uint32_t position) const;
   /// The position of the oldest request that is not finished.
-  [[nodiscard]] std::uint32_t finished() const { return finished_.load(std::memory_order_acquire); }
+  [[nodiscard]] std::uint32_t finished() const { return finished_.seen(); }
 
   // The receiver.
   /// The request whose response is due; null if none is outstanding.
   [[nodiscard]] const OutstandingRequest* due() const;
   /// The response that is due has been taken whole.
-  void finish() {
-    finished_.store(finished_.load(std::memory_order_relaxed) + 1U, std::memory_order_release);
-  }
+  void finish() { finished_.advance(); }
 
  private:
-  std::uint32_t ord_, mask_, secret_;
-  std::unique_ptr<OutstandingRequest[]> ring_;
-  alignas(64) std::atomic<std::uint32_t> issued_{0};
-  alignas(64) std::atomic<std::uint32_t> finished_{0};
+  std::uint32_t ord_, secret_;
+  Ring<OutstandingRequest> ring_;
+  alignas(64) RingPosition issued_;
+  alignas(64) RingPosition finished_;
 };
 
 }  // namespace iwarp::rdmap

@@ -1,9 +1,8 @@
 #pragma once
 
-#include <atomic>
 #include <cstdint>
-#include <memory>
 
+#include "iwarp/base/ring.hpp"
 #include "iwarp/rdmap/atomic.hpp"
 #include "iwarp/rdmap/outstanding_requests.hpp"
 #include "iwarp/rdmap/read_request.hpp"
@@ -40,18 +39,16 @@ class ResponseQueue {
 
   // The transmitter.
   /// The position of the oldest response that was not retired.
-  [[nodiscard]] std::uint32_t head() const { return head_.load(std::memory_order_relaxed); }
+  [[nodiscard]] std::uint32_t head() const { return head_.own(); }
   /// The position behind the newest.
-  [[nodiscard]] std::uint32_t tail() const { return tail_.load(std::memory_order_acquire); }
+  [[nodiscard]] std::uint32_t tail() const { return tail_.seen(); }
   /// The response at a position from head() to tail().
-  [[nodiscard]] const OwedResponse& at(std::uint32_t position) const {
-    return ring_[position & mask_];
-  }
+  [[nodiscard]] const OwedResponse& at(std::uint32_t position) const { return ring_[position]; }
   /// Every response before `position` is on its way out. To be told before the stream gets to see
   /// its octets: the peer's next request may be here before the write returns.
-  void planned(std::uint32_t position) { planned_.store(position, std::memory_order_release); }
+  void planned(std::uint32_t position) { planned_.move_to(position); }
   /// Every response before `position` has been handed to the stream.
-  void retire(std::uint32_t position) { head_.store(position, std::memory_order_release); }
+  void retire(std::uint32_t position) { head_.move_to(position); }
 
   /// As constructed.
   [[nodiscard]] std::uint32_t ird() const { return ird_; }
@@ -59,12 +56,12 @@ class ResponseQueue {
  private:
   void append(OwedResponse response);
 
-  std::uint32_t ird_, mask_;
-  std::unique_ptr<OwedResponse[]> ring_;
+  std::uint32_t ird_;
+  Ring<OwedResponse> ring_;
   std::uint32_t reads_ = 0;  // appended so far; the receiver's own
-  alignas(64) std::atomic<std::uint32_t> head_{0};
-  std::atomic<std::uint32_t> planned_{0};
-  alignas(64) std::atomic<std::uint32_t> tail_{0};
+  alignas(64) RingPosition head_;
+  RingPosition planned_;
+  alignas(64) RingPosition tail_;
 };
 
 }  // namespace iwarp::rdmap

@@ -1,11 +1,10 @@
 #pragma once
 
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <span>
 
+#include "iwarp/base/ring.hpp"
 #include "iwarp/ddp/memory.hpp"
 #include "iwarp/rdmap/atomic.hpp"
 
@@ -79,53 +78,46 @@ class SendQueue {
   /// Whether `depth` requests are in it.
   [[nodiscard]] bool full() const { return room() == 0; }
   /// The request to fill next, with room for its pieces. Precondition: !full().
-  Request& vacant() { return at(tail_.load(std::memory_order_relaxed)); }
+  Request& vacant() { return at(tail_.own()); }
   /// Room for the elements of vacant().
-  std::span<ddp::Sge> vacant_sges() { return sges_room(tail_.load(std::memory_order_relaxed)); }
+  std::span<ddp::Sge> vacant_sges() { return sges_[tail_.own()]; }
   /// Room for the inline data of vacant().
-  MutableBytes vacant_inline() { return inline_room(tail_.load(std::memory_order_relaxed)); }
+  MutableBytes vacant_inline() { return inline_[tail_.own()]; }
   /// Makes the vacant request visible to the sending side.
-  void append() { advance(tail_); }
+  void append() { tail_.advance(); }
 
   // The sending side.
   /// The position of the oldest request.
-  [[nodiscard]] std::uint32_t head() const { return head_.load(std::memory_order_relaxed); }
+  [[nodiscard]] std::uint32_t head() const { return head_.own(); }
   /// The position behind the newest.
-  [[nodiscard]] std::uint32_t tail() const { return tail_.load(std::memory_order_acquire); }
+  [[nodiscard]] std::uint32_t tail() const { return tail_.seen(); }
   /// The request at a position from head() to tail().
-  Request& at(std::uint32_t position) { return requests_[position & mask_]; }
+  Request& at(std::uint32_t position) { return requests_[position]; }
   /// The same.
-  [[nodiscard]] const Request& at(std::uint32_t position) const {
-    return requests_[position & mask_];
-  }
+  [[nodiscard]] const Request& at(std::uint32_t position) const { return requests_[position]; }
   /// Its elements.
   [[nodiscard]] std::span<const ddp::Sge> sges(std::uint32_t position) const;
   /// Its inline data.
   [[nodiscard]] ConstBytes inline_data(std::uint32_t position) const;
   /// Gives the oldest request's place free. Precondition: head() != tail().
-  void retire() { advance(head_); }
+  void retire() { head_.advance(); }
 
   /// As constructed.
   [[nodiscard]] std::uint32_t depth() const { return depth_; }
   /// Where a position lies in the ring of places(): for what an owner keeps beside the requests.
-  [[nodiscard]] std::uint32_t place(std::uint32_t position) const { return position & mask_; }
+  [[nodiscard]] std::size_t place(std::uint32_t position) const {
+    return requests_.place(position);
+  }
   /// How many places the ring has: at least depth().
-  [[nodiscard]] std::size_t places() const { return std::size_t{mask_} + 1; }
+  [[nodiscard]] std::size_t places() const { return requests_.size(); }
 
  private:
-  // Of its side alone.
-  static void advance(std::atomic<std::uint32_t>& end) {
-    end.store(end.load(std::memory_order_relaxed) + 1U, std::memory_order_release);
-  }
-  std::span<ddp::Sge> sges_room(std::uint32_t position) const;
-  MutableBytes inline_room(std::uint32_t position) const;
-
-  std::uint32_t depth_, mask_, max_sges_, max_inline_;
-  std::unique_ptr<Request[]> requests_;
-  std::unique_ptr<ddp::Sge[]> sges_;
-  std::unique_ptr<std::byte[]> inline_;
-  alignas(64) std::atomic<std::uint32_t> head_{0};
-  alignas(64) std::atomic<std::uint32_t> tail_{0};
+  std::uint32_t depth_;
+  Ring<Request> requests_;
+  RingOfLists<ddp::Sge> sges_;
+  RingOfLists<std::byte> inline_;
+  alignas(64) RingPosition head_;
+  alignas(64) RingPosition tail_;
 };
 
 }  // namespace iwarp::rdmap
