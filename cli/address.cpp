@@ -1,8 +1,10 @@
 #include "address.hpp"
 
+#include <boost/algorithm/hex.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
 #include <charconv>
+#include <iterator>
 
 #include "context.hpp"
 
@@ -39,13 +41,6 @@ HostPort parse_bracketed(std::string_view text, PortZero zero, std::uint16_t def
   return address;
 }
 
-int hex_digit(char c) {
-  if (c >= '0' && c <= '9') return c - '0';
-  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
-  return -1;
-}
-
 std::string percent_decode(std::string_view text) {
   std::string decoded;
   for (std::size_t i = 0; i < text.size(); ++i) {
@@ -53,12 +48,13 @@ std::string percent_decode(std::string_view text) {
       decoded.push_back(text[i]);
       continue;
     }
-    const int high = i + 2 < text.size() ? hex_digit(text[i + 1]) : -1;
-    const int low = i + 2 < text.size() ? hex_digit(text[i + 2]) : -1;
-    if (high < 0 || low < 0) {
+    const std::string_view digits = text.substr(i + 1, 2);
+    try {
+      if (digits.size() < 2) throw boost::algorithm::not_enough_input();
+      boost::algorithm::unhex(digits, std::back_inserter(decoded));
+    } catch (const boost::algorithm::hex_decode_error&) {
       throw usage_error(fmt::format("'{}' has a '%' without two hexadecimal digits", text));
     }
-    decoded.push_back(static_cast<char>(high * 16 + low));
     i += 2;
   }
   return decoded;

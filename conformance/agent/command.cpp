@@ -1,9 +1,11 @@
 #include "agent/command.hpp"
 
 #include <algorithm>
+#include <boost/algorithm/hex.hpp>
 #include <charconv>
 #include <cstdio>
 #include <cstring>
+#include <iterator>
 #include <optional>
 
 namespace iwarp::agent {
@@ -12,7 +14,7 @@ namespace {
 constexpr std::size_t kShown = 60;  // of a word that is wrong
 
 // What the tester has sent, fit for a line.
-std::string quoted(std::string_view text) {
+std::string in_quotes(std::string_view text) {
   return '\'' + std::string(text.substr(0, kShown)) + (text.size() > kShown ? "...'" : "'");
 }
 
@@ -29,13 +31,6 @@ std::optional<std::uint64_t> parse_number(std::string_view digits, int base) {
   const auto [stop, error] = std::from_chars(digits.data(), end, value, base);
   if (error != std::errc{} || stop != end) return std::nullopt;
   return value;
-}
-
-int hex_digit(char c) {
-  if (c >= '0' && c <= '9') return c - '0';
-  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
-  return -1;
 }
 
 std::string hex_text(std::uint64_t value, std::size_t digits) {
@@ -76,10 +71,10 @@ Command::Command(std::string_view line) {
     const std::string_view pair = next_word(rest);
     const std::size_t equals = pair.find('=');
     if (equals == 0 || equals == std::string_view::npos) {
-      throw invalid(quoted(pair) + " is not name=value");
+      throw invalid(in_quotes(pair) + " is not name=value");
     }
     if (!pairs_.emplace(pair.substr(0, equals), pair.substr(equals + 1)).second) {
-      throw invalid("the pair " + quoted(pair.substr(0, equals)) + " is there twice");
+      throw invalid("the pair " + in_quotes(pair.substr(0, equals)) + " is there twice");
     }
   }
 }
@@ -92,7 +87,7 @@ void Command::check(std::string_view required, std::string_view optional) const 
   for (const auto& [name, value] : pairs_) {
     using agent_protocol::is_among;
     if (!is_among(name, required) && !is_among(name, optional)) {
-      throw invalid(word_ + " has no pair " + quoted(name));
+      throw invalid(word_ + " has no pair " + in_quotes(name));
     }
   }
 }
@@ -106,7 +101,7 @@ const std::string& Command::text(std::string_view name) const {
 std::uint64_t Command::number(std::string_view name, std::uint64_t most) const {
   const auto value = parse_number(text(name), 10);
   if (!value || *value > most) {
-    throw invalid(std::string(name) + '=' + quoted(text(name)) + " is no decimal number up to " +
+    throw invalid(std::string(name) + '=' + in_quotes(text(name)) + " is no decimal number up to " +
                   std::to_string(most));
   }
   return *value;
@@ -118,7 +113,7 @@ std::uint64_t Command::hex(std::string_view name, std::uint64_t most) const {
   if (prefixed) digits.remove_prefix(2);
   const auto value = parse_number(digits, 16);
   if (!prefixed || !value || *value > most) {
-    throw invalid(std::string(name) + '=' + quoted(text(name)) +
+    throw invalid(std::string(name) + '=' + in_quotes(text(name)) +
                   " is no hexadecimal number with 0x up to " + hex_text(most, 8));
   }
   return *value;
@@ -128,14 +123,12 @@ std::vector<std::byte> Command::octets(std::string_view name) const {
   const std::string& digits = text(name);
   if (digits == "-") return {};
   std::vector<std::byte> octets(digits.size() / 2);
-  bool good = !digits.empty() && digits.size() % 2 == 0;
-  for (std::size_t i = 0; good && i < octets.size(); ++i) {
-    const int high = hex_digit(digits[2 * i]);
-    const int low = hex_digit(digits[2 * i + 1]);
-    good = high >= 0 && low >= 0;
-    octets[i] = static_cast<std::byte>(high * 16 + low);
+  try {
+    if (digits.empty()) throw boost::algorithm::not_enough_input();
+    boost::algorithm::unhex(digits, reinterpret_cast<unsigned char*>(octets.data()));
+  } catch (const boost::algorithm::hex_decode_error&) {
+    throw invalid(std::string(name) + '=' + in_quotes(digits) + " are no octets");
   }
-  if (!good) throw invalid(std::string(name) + '=' + quoted(digits) + " are no octets");
   return octets;
 }
 
@@ -158,12 +151,10 @@ Reply& Reply::address(std::string_view name, std::uint64_t value) {
 }
 Reply& Reply::octets(std::string_view name, ConstBytes value) {
   if (value.empty()) return text(name, "-");
+  const auto* const octets = reinterpret_cast<const unsigned char*>(value.data());
   std::string digits;
   digits.reserve(2 * value.size());
-  for (const std::byte octet : value) {
-    digits += "0123456789abcdef"[std::to_integer<unsigned>(octet) >> 4U];
-    digits += "0123456789abcdef"[std::to_integer<unsigned>(octet) & 15U];
-  }
+  boost::algorithm::hex_lower(octets, octets + value.size(), std::back_inserter(digits));
   return text(name, digits);
 }
 

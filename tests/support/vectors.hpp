@@ -1,5 +1,6 @@
 #pragma once
 
+#include <boost/algorithm/hex.hpp>
 #include <cstddef>
 #include <map>
 #include <stdexcept>
@@ -11,13 +12,6 @@ namespace iwarp::test {
 
 using Bytes = std::vector<std::byte>;
 
-inline unsigned hex_digit(char c) {
-  if (c >= '0' && c <= '9') return static_cast<unsigned>(c - '0');
-  if (c >= 'a' && c <= 'f') return static_cast<unsigned>(c - 'a') + 10;
-  if (c >= 'A' && c <= 'F') return static_cast<unsigned>(c - 'A') + 10;
-  throw std::invalid_argument(std::string("not a hex digit: ") + c);
-}
-
 /// The bytes that pairs of hex digits stand for; white space between bytes is ignored. Throws on
 /// anything else.
 inline Bytes from_hex(std::string_view text) {
@@ -25,11 +19,8 @@ inline Bytes from_hex(std::string_view text) {
   for (char c : text) {
     if (c != ' ' && c != '\t' && c != '\r' && c != '\n') digits.push_back(c);
   }
-  if (digits.size() % 2 != 0) throw std::invalid_argument("odd number of hex digits");
-  Bytes bytes;
-  for (std::size_t i = 0; i < digits.size(); i += 2) {
-    bytes.push_back(static_cast<std::byte>(hex_digit(digits[i]) << 4U | hex_digit(digits[i + 1])));
-  }
+  Bytes bytes(digits.size() / 2);
+  boost::algorithm::unhex(digits, reinterpret_cast<unsigned char*>(bytes.data()));
   return bytes;
 }
 

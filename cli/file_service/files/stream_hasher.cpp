@@ -2,6 +2,8 @@
 
 #include <openssl/evp.h>
 
+#include <boost/algorithm/hex.hpp>
+#include <iterator>
 #include <stdexcept>
 
 namespace iwarp::cli::file_service {
@@ -64,12 +66,9 @@ void StreamHasher::work(const std::stop_token& stop) {
 }
 
 std::string to_hex(const Digest& digest) {
-  constexpr std::string_view kDigits = "0123456789abcdef";
+  const auto* const octets = reinterpret_cast<const unsigned char*>(digest.data());
   std::string text;
-  for (const std::byte b : digest) {
-    text.push_back(kDigits[std::to_integer<unsigned>(b) >> 4]);
-    text.push_back(kDigits[std::to_integer<unsigned>(b) & 0xF]);
-  }
+  boost::algorithm::hex_lower(octets, octets + digest.size(), std::back_inserter(text));
   return text;
 }
 
