@@ -42,8 +42,6 @@ SimStreamPair SimNetwork::make_stream_pair() {
           SimLink(link)};
 }
 
-void SimNetwork::set_options(const SimOptions& options) { fabric_->options = options; }
-
 std::size_t SimNetwork::links() const { return fabric_->links.size(); }
 
 SimLink SimNetwork::link(std::size_t index) const { return SimLink(*fabric_->links.at(index)); }

@@ -52,9 +52,6 @@ class SimNetwork {
   /// A connection in RDMA mode between hosts 10.0.0.1 and 10.0.0.2.
   SimStreamPair make_stream_pair();
 
-  /// Behaviour of the connections made from now on.
-  void set_options(const SimOptions& options);
-
   /// Connections made so far.
   [[nodiscard]] std::size_t links() const;
   /// One of them, in the order they were made. Precondition: index < links().
