@@ -20,7 +20,9 @@ class Ring {
   explicit Ring(std::uint32_t least)
       : mask_(std::bit_ceil(std::max(least, 1U)) - 1U), elements_(new T[size()]) {}
 
+  /// The element at a position.
   T& operator[](std::uint32_t position) { return elements_[place(position)]; }
+  /// The same.
   const T& operator[](std::uint32_t position) const { return elements_[place(position)]; }
 
   /// Where a position lies, below size(): for what an owner keeps beside the elements.
@@ -43,6 +45,7 @@ class RingOfLists {
         length_(length),
         elements_(new T[(std::size_t{mask_} + 1) * length]) {}
 
+  /// The list at a position.
   [[nodiscard]] std::span<T> operator[](std::uint32_t position) const {
     return {elements_.get() + std::size_t{position & mask_} * length_, length_};
   }
@@ -60,7 +63,9 @@ class RingPosition {
   [[nodiscard]] std::uint32_t own() const { return position_.load(std::memory_order_relaxed); }
   /// For others.
   [[nodiscard]] std::uint32_t seen() const { return position_.load(std::memory_order_acquire); }
+  /// By the thread that moves it.
   void move_to(std::uint32_t position) { position_.store(position, std::memory_order_release); }
+  /// To the next one; likewise.
   void advance() { move_to(own() + 1U); }
 
  private:
