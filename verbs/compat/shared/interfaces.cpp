@@ -5,7 +5,6 @@
 #include <netinet/in.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -16,6 +15,7 @@
 #include <set>
 #include <sstream>
 
+#include "iwarp/process/descriptor.hpp"
 #include "iwarp/verbs/log.hpp"
 
 namespace iwarp::compat {
@@ -37,16 +37,35 @@ std::optional<ip::address> address_of(const sockaddr* from) {
   return ip::address_v6(bytes, in6.sin6_scope_id);
 }
 
-unsigned mtu_of(const std::string& name) {
+// Of an interface that any socket of IPv4 asks about.
+unsigned mtu_of(const std::string& name, const process::Descriptor& socket) {
   constexpr unsigned kEthernet = 1500;
-  const int socket = ::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-  if (socket < 0) return kEthernet;
   ifreq request{};
   name.copy(request.ifr_name, IFNAMSIZ - 1);
-  const bool known = ::ioctl(socket, SIOCGIFMTU, &request) == 0;
-  ::close(socket);
+  const bool known = socket && ::ioctl(socket.get(), SIOCGIFMTU, &request) == 0;
   return known ? static_cast<unsigned>(request.ifr_mtu) : kEthernet;
 }
+
+// The indices of interfaces, by name: an address may have a name of its own, such as eth0:1. The
+// system is asked once for each, and not for those whose link layer is in the list.
+class Indices {
+ public:
+  unsigned of(const ifaddrs& entry) {
+    const auto [known, added] = by_name_.try_emplace(entry.ifa_name, 0);
+    if (added) known->second = find(entry);
+    return known->second;
+  }
+
+ private:
+  static unsigned find(const ifaddrs& entry) {
+    if (entry.ifa_addr->sa_family != AF_PACKET) return ::if_nametoindex(entry.ifa_name);
+    sockaddr_ll link{};
+    std::memcpy(&link, entry.ifa_addr, sizeof link);
+    return static_cast<unsigned>(link.sll_ifindex);
+  }
+
+  std::map<std::string, unsigned> by_name_;
+};
 
 void add(Interface& to, const sockaddr* from) {
   if (from->sa_family == AF_PACKET) {
@@ -102,19 +121,21 @@ std::vector<Interface> usable_interfaces() {
   ifaddrs* list = nullptr;
   if (::getifaddrs(&list) != 0) return {};
   const std::unique_ptr<ifaddrs, decltype(&::freeifaddrs)> owner(list, &::freeifaddrs);
+  Indices indices;
   std::map<unsigned, Interface> found;
   for (const ifaddrs* each = list; each != nullptr; each = each->ifa_next) {
     if (each->ifa_addr == nullptr || (each->ifa_flags & IFF_UP) == 0) continue;
-    Interface& interface = found[::if_nametoindex(each->ifa_name)];
-    interface.name = each->ifa_name;
+    Interface& interface = found[indices.of(*each)];
+    if (interface.name.empty()) interface.name = each->ifa_name;
     interface.loopback = (each->ifa_flags & IFF_LOOPBACK) != 0;
     add(interface, each->ifa_addr);
   }
+  const process::Descriptor socket(::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0));
   std::vector<Interface> usable;
   for (auto& [index, interface] : found) {
     if (index == 0 || interface.addresses.empty()) continue;
     interface.index = index;
-    interface.mtu = mtu_of(interface.name);
+    interface.mtu = mtu_of(interface.name, socket);
     std::stable_partition(interface.addresses.begin(), interface.addresses.end(),
                           [](const ip::address& address) { return address.is_v4(); });
     usable.push_back(std::move(interface));
