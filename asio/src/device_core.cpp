@@ -21,7 +21,7 @@ using namespace std::chrono_literals;
 
 constexpr std::uint32_t kFirstDepth = 1024;
 // A thread that has polled within that time is expected to poll again.
-constexpr auto kByHand = 2ms;
+constexpr auto kProgramPolls = 2ms;
 
 /// Tells the devices of an execution context that it ends.
 class shutdown_service final : public boost::asio::execution_context::service {
@@ -232,7 +232,7 @@ std::size_t device_core::poll_for(std::chrono::nanoseconds duration) {
 
 bool device_core::is_polled_by_program() const {
   const clock::time_point last{clock::duration(last_program_poll_.load(std::memory_order_relaxed))};
-  return clock::now() - last < kByHand;
+  return clock::now() - last < kProgramPolls;
 }
 
 // ---- Turns ----
@@ -327,7 +327,7 @@ void device_core::stand_aside() {
   if (!timer_) return;
   if (descriptor_->is_open()) descriptor_->release();
   phase_.store(phase::standing_aside);
-  timer_->expires_after(kByHand);
+  timer_->expires_after(kProgramPolls);
   timer_->async_wait([self = shared_from_this()](const error_code& /*cancelled*/) {
     self->phase_.store(phase::turn);
     self->take_turn();

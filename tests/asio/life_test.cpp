@@ -303,7 +303,7 @@ TEST(AsioThreads, ManyMayRunTheContext) {
   EXPECT_EQ(pool.available(), 256U);
 }
 
-TEST_F(AsioLife, PollingByHandFindsWhatTheContextWouldWaitFor) {
+TEST_F(AsioLife, PollingByTheProgramFindsWhatTheContextWouldWaitFor) {
   connect_pair();
   told<> written;
   client.async_write(here, there.remote(), written.handler());

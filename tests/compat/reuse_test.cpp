@@ -42,7 +42,7 @@ ibv_wc_status write_to(ibv_qp* qp, ibv_cq* cq, const Octets& from, std::uint64_t
 }
 
 // Numbers of queue pairs that programs connect by themselves come again after 16384.
-TEST(Reuse, OfAHandConnectedNumberDoesNotOpenTheWindowOfTheLastOne) {
+TEST(Reuse, OfANumberConnectedWithoutCmDoesNotOpenTheWindowOfTheLastOne) {
   Host host;
   Octets region(host.pd);
   Octets source(host.pd);

@@ -48,10 +48,10 @@ TEST_F(ParentDomain, IsKeptByWhatWasMadeInIt) {
 }
 
 TEST_F(ParentDomain, IsTheSameAsItsProtectionDomain) {
-  HandEnd client(device, kAllRights);
+  EndWithoutCm client(device, kAllRights);
   ibv_pd* const parent = must(make(), "ibv_alloc_parent_domain");
   {
-    HandEnd server(device, kAllRights);
+    EndWithoutCm server(device, kAllRights);
     ibv_mr* const mr = must(
         ibv_reg_mr(parent, server.memory.data(), server.memory.size(), kAllRights), "ibv_reg_mr");
     client.connect_to(server, kAllRights);

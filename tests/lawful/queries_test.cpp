@@ -30,7 +30,7 @@ TEST(Queries, DeviceHasAVendor) {
 // device.
 TEST(Queries, FreshQueuePairIsIdle) {
   Device device;
-  const HandEnd end(device, 0);
+  const EndWithoutCm end(device, 0);
   ibv_qp_attr now{};
   ibv_qp_init_attr unused{};
   ASSERT_EQ(ibv_query_qp(end.qp, &now, IBV_QP_STATE, &unused), 0);

@@ -25,21 +25,21 @@ struct Device {
 };
 
 /// A queue pair that its program connects, with a completion queue and memory of its own.
-struct HandEnd {
+struct EndWithoutCm {
   Device& device;
   ibv_cq* cq;
   ibv_qp* qp;
   alignas(8) std::array<char, 64> memory{};
   ibv_mr* mr;
 
-  HandEnd(Device& of, unsigned access)
+  EndWithoutCm(Device& of, unsigned access)
       : device(of),
         cq(must(ibv_create_cq(of.context, 32, nullptr, nullptr, 0), "ibv_create_cq")),
         qp(make_qp(of.pd, cq)),
         mr(must(ibv_reg_mr(of.pd, memory.data(), memory.size(), access), "ibv_reg_mr")) {}
-  HandEnd(const HandEnd&) = delete;
-  HandEnd& operator=(const HandEnd&) = delete;
-  ~HandEnd() {
+  EndWithoutCm(const EndWithoutCm&) = delete;
+  EndWithoutCm& operator=(const EndWithoutCm&) = delete;
+  ~EndWithoutCm() {
     ibv_destroy_qp(qp);
     ibv_dereg_mr(mr);
     ibv_destroy_cq(cq);
@@ -51,7 +51,7 @@ struct HandEnd {
   }
 
   /// From RESET to RTS, as InfiniBand has it. `allowed`: what the peer may do.
-  void connect_to(const HandEnd& peer, unsigned allowed) const {
+  void connect_to(const EndWithoutCm& peer, unsigned allowed) const {
     ibv_qp_attr to{};
     to.qp_state = IBV_QPS_INIT;
     to.port_num = 1;
@@ -106,7 +106,7 @@ constexpr unsigned kAllRights = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE
 /// Two of them, connected. What the peer may do with the memory, and through the queue pair.
 struct PairWithoutCm {
   Device device;
-  HandEnd client, server;
+  EndWithoutCm client, server;
 
   explicit PairWithoutCm(unsigned region = kAllRights, unsigned allowed = kAllRights)
       : client(device, region), server(device, region) {

@@ -27,7 +27,7 @@ struct LoneEnd {
   ibv_qp* qp;
 };
 
-TEST(ByHand, LatePeerIsWaitedFor) {
+TEST(WithoutCm, LatePeerIsWaitedFor) {
   const Host host;
   // The ends with the lesser numbers come first here, and last there.
   const LoneEnd early_lesser(host), late_greater(host);
@@ -50,7 +50,7 @@ TEST(ByHand, LatePeerIsWaitedFor) {
   for (int i = 0; i < 4; ++i) EXPECT_EQ(completion_of(host.cq).status, IBV_WC_SUCCESS);
 }
 
-TEST(ByHand, SenderGivesUpAPeerThatDoesNotCome) {
+TEST(WithoutCm, SenderGivesUpAPeerThatDoesNotCome) {
   const Host host;
   const LoneEnd sender(host), other(host);
   constexpr std::uint32_t kNobodys = 301U << 14U;

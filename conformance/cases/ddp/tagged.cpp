@@ -77,7 +77,7 @@ const Cases kRefused = cases_of<FaultRow>(
       [](const Region& r) { return write_at(r.stag, 0xFFFFFFFFFFFFFFFC, 8); },
       {kToWrap, kBounds}}});
 
-void refuses_a_stag_nobody_made(Context& context) {
+void refuses_a_stag_never_made(Context& context) {
   Link link = context.link();
   link.stream.write(kWildStag, kWildTo, pattern(8));
   expect_terminated(link.stream, {kInvalidStag});
@@ -96,7 +96,7 @@ void refuses_a_deregistered_region(Context& context) {
 
 const Cases kGone{
     {"ddp.tagged.stag-unknown", "A Write to an STag that was never made is refused",
-     Needs::kListener, refuses_a_stag_nobody_made},
+     Needs::kListener, refuses_a_stag_never_made},
     {"ddp.tagged.stag-deregistered", "A Write to a region that is gone is refused", Needs::kAgent,
      refuses_a_deregistered_region},
 };

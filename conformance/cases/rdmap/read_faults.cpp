@@ -83,7 +83,7 @@ const Cases kWithoutRights = cases_of<RightsRow>(
      {"rdmap.read.write-only", "A Read of a region open for writing only is refused",
       "local_write,remote_write"}});
 
-void refuses_a_stag_nobody_made(Context& context) {
+void refuses_a_stag_never_made(Context& context) {
   Link link = context.link();
   link.stream.send_read_request(read_of(kWildStag, kWildTo, 8));
   expect_terminated(link.stream, {kInvalidStag});
@@ -102,7 +102,7 @@ void refuses_a_deregistered_region(Context& context) {
 
 const Cases kGone{
     {"rdmap.read.stag-unknown", "A Read of an STag that was never made is refused",
-     Needs::kListener, refuses_a_stag_nobody_made},
+     Needs::kListener, refuses_a_stag_never_made},
     {"rdmap.read.stag-deregistered", "A Read of a region that is gone is refused", Needs::kAgent,
      refuses_a_deregistered_region},
 };

@@ -67,6 +67,14 @@ class Indices {
   std::map<std::string, unsigned> by_name_;
 };
 
+// An address may have a name of its own, the link layer has the device's.
+std::string name_of(const ifaddrs& entry, unsigned index) {
+  std::array<char, IF_NAMESIZE> name{};
+  const bool is_device = entry.ifa_addr->sa_family == AF_PACKET;
+  if (is_device || ::if_indextoname(index, name.data()) == nullptr) return entry.ifa_name;
+  return name.data();
+}
+
 void add(Interface& to, const sockaddr* from) {
   if (from->sa_family == AF_PACKET) {
     sockaddr_ll link{};
@@ -125,8 +133,9 @@ std::vector<Interface> usable_interfaces() {
   std::map<unsigned, Interface> found;
   for (const ifaddrs* each = list; each != nullptr; each = each->ifa_next) {
     if (each->ifa_addr == nullptr || (each->ifa_flags & IFF_UP) == 0) continue;
-    Interface& interface = found[indices.of(*each)];
-    if (interface.name.empty()) interface.name = each->ifa_name;
+    const unsigned index = indices.of(*each);
+    Interface& interface = found[index];
+    if (interface.name.empty()) interface.name = name_of(*each, index);
     interface.loopback = (each->ifa_flags & IFF_LOOPBACK) != 0;
     add(interface, each->ifa_addr);
   }

@@ -12,13 +12,13 @@ constexpr std::uint32_t kVersion = 1;
 constexpr std::size_t kEndSize = 20;
 constexpr std::size_t kSize = 8 + 2 * kEndSize;
 
-void put_end(std::byte* at, const HandEnd& end) {
+void put_end(std::byte* at, const QpIdentity& end) {
   std::memcpy(at, end.gid.raw, sizeof end.gid.raw);
   store_be(at + sizeof end.gid.raw, end.qp_number);
 }
 
-HandEnd end_at(const std::byte* at) {
-  HandEnd end;
+QpIdentity end_at(const std::byte* at) {
+  QpIdentity end;
   std::memcpy(end.gid.raw, at, sizeof end.gid.raw);
   end.qp_number = load_be<std::uint32_t>(at + sizeof end.gid.raw);
   return end;

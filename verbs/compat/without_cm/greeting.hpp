@@ -12,15 +12,15 @@
 namespace iwarp::compat {
 
 /// One end of a connection that programs make without rdma_cm: a GID and a queue pair number.
-struct HandEnd {
+struct QpIdentity {
   ibv_gid gid{};
   std::uint32_t qp_number = 0;
 
-  friend bool operator==(const HandEnd& a, const HandEnd& b) {
+  friend bool operator==(const QpIdentity& a, const QpIdentity& b) {
     return a.qp_number == b.qp_number && std::memcmp(a.gid.raw, b.gid.raw, sizeof a.gid.raw) == 0;
   }
   /// Of two ends the lesser connects, the other waits.
-  friend bool operator<(const HandEnd& a, const HandEnd& b) {
+  friend bool operator<(const QpIdentity& a, const QpIdentity& b) {
     const int gids = std::memcmp(a.gid.raw, b.gid.raw, sizeof a.gid.raw);
     return gids != 0 ? gids < 0 : a.qp_number < b.qp_number;
   }
@@ -28,7 +28,7 @@ struct HandEnd {
 
 /// What the connecting end says of itself, as MPA Private Data: who calls whom.
 struct Greeting {
-  HandEnd from, to;
+  QpIdentity from, to;
 };
 
 std::vector<std::byte> encode(const Greeting& greeting);

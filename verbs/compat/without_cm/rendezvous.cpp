@@ -26,7 +26,7 @@ static_assert(kSlots << kIndexBits == kManagedNumbers);
 constexpr std::size_t kMostEarly = 8;
 
 // `scope` says on which interface a link-local address is one.
-verbs::Endpoint port_of(const HandEnd& end, unsigned scope) {
+verbs::Endpoint port_of(const QpIdentity& end, unsigned scope) {
   ip::address_v6::bytes_type bytes{};
   std::memcpy(bytes.data(), end.gid.raw, bytes.size());
   ip::address_v6 v6(bytes);
@@ -36,7 +36,7 @@ verbs::Endpoint port_of(const HandEnd& end, unsigned scope) {
   return {v6, port};
 }
 
-verbs::Endpoint local_part(const HandEnd& end, unsigned scope) {
+verbs::Endpoint local_part(const QpIdentity& end, unsigned scope) {
   return {port_of(end, scope).address(), 0};
 }
 

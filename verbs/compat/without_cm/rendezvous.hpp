@@ -41,7 +41,7 @@ class Rendezvous {
  private:
   struct Waiting {
     std::shared_ptr<verbs::provider::Qp> qp;
-    HandEnd peer;
+    QpIdentity peer;
     verbs::ConnectOptions options;
   };
   struct Early {

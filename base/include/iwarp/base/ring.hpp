@@ -59,7 +59,7 @@ class RingOfLists {
 /// thread did before is done for those that see it moved.
 class RingPosition {
  public:
-  /// For the thread that moves it.
+  /// For the thread that moves it, and for those that need no element behind it.
   [[nodiscard]] std::uint32_t own() const { return position_.load(std::memory_order_relaxed); }
   /// For others.
   [[nodiscard]] std::uint32_t seen() const { return position_.load(std::memory_order_acquire); }
