@@ -39,8 +39,9 @@ Json case_of(const Result& result, FrameTable& table) {
                            clean(end_text(ends.target_address, ends.target_port)),
                            ends.tester_connected ? 1 : 0});
   }
-  for (const ReportedEvent& reported : reported_events(result.transcript))
+  for (const ReportedEvent& reported : reported_events(result.transcript)) {
     events.push_back(event_of(reported, table));
+  }
   return {{"id", clean(result.test.id)},
           {"title", clean(result.test.title)},
           {"layer", clean(result.test.layer())},

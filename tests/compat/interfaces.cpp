@@ -61,9 +61,14 @@ int main() {
   if (::unshare(CLONE_NEWNET) != 0) return 77;
   constexpr const char* kMake =
       "ip link set lo up && ip link add near type veth peer name far && "
-      "ip addr add 192.0.2.1/24 dev near && ip addr add 192.0.2.2/24 dev far && "
+      "ip addr add 192.0.2.1/24 dev near label near:1 && ip addr add 192.0.2.2/24 dev far && "
       "ip link set near up && ip link set far up";
   if (std::system(kMake) != 0) return 77;
+  // One without a link layer, where the system has such.
+  constexpr const char* kMakeBare =
+      "ip tuntap add dev bare mode tun 2>/dev/null && "
+      "ip addr add 198.51.100.1/24 dev bare label bare:1 && ip link set bare up";
+  const bool has_bare = std::system(kMakeBare) == 0;
   ::unsetenv("IWARP_INTERFACES");
   const std::string all = devices_with(nullptr);
   bool right = all.starts_with("lo=iwarp0 ") && all.find("near=iwarp") != all.npos;
@@ -72,5 +77,6 @@ int main() {
   right = expect("far", "far=iwarp0") && right;
   right = expect("lo,nothere,lo,", "lo=iwarp0") && right;
   right = expect("nothere", "") && right;
+  right = (!has_bare || expect("bare", "bare=iwarp0")) && right;
   return right ? 0 : 1;
 }

@@ -91,6 +91,50 @@ TEST_F(Misuse, UnknownOpcodeAndTooManySgesNameTheRequest) {
   EXPECT_EQ(bad_receive, &receive);
 }
 
+// As many as a queue takes, in lists of one and of two elements, and one with three behind them.
+template <typename Wr>
+std::vector<Wr> long_list(std::array<ibv_sge, 3>& sges, std::size_t count) {
+  std::vector<Wr> list(count + 1);
+  for (std::size_t i = 0; i <= count; ++i) {
+    list[i].wr_id = i;
+    list[i].sg_list = sges.data();
+    list[i].num_sge = i == count ? 3 : 1 + static_cast<int>(i % 2);
+    list[i].next = i == count ? nullptr : &list[i + 1];
+  }
+  return list;
+}
+
+TEST(LongLists, ArePostedUpToTheRequestThatIsRefused) {
+  constexpr std::size_t kCount = 100;  // more than are translated at a time
+  Pair pair([](End&, ibv_qp_init_attr& attributes) {
+    attributes.cap.max_send_wr = attributes.cap.max_recv_wr = kCount + 1;
+  });
+  std::array<ibv_sge, 3> to{pair.server.sge(1), pair.server.sge(1), pair.server.sge(1)};
+  auto receives = long_list<ibv_recv_wr>(to, kCount);
+  ibv_recv_wr* bad_receive = nullptr;
+  EXPECT_EQ(ibv_post_recv(pair.server.id->qp, receives.data(), &bad_receive), EINVAL);
+  EXPECT_EQ(bad_receive, &receives.back());
+
+  std::array<ibv_sge, 3> from{pair.client.sge(1), pair.client.sge(0), pair.client.sge(0)};
+  auto sends = long_list<ibv_send_wr>(from, kCount);
+  for (ibv_send_wr& each : sends) each.opcode = IBV_WR_SEND;
+  ibv_send_wr* bad = nullptr;
+  EXPECT_EQ(ibv_post_send(pair.client.id->qp, sends.data(), &bad), EINVAL);
+  EXPECT_EQ(bad, &sends.back());
+  for (std::size_t i = 0; i < kCount; ++i) {
+    const ibv_wc sent = completion_of(pair.client.id->send_cq);
+    ASSERT_EQ(sent.status, IBV_WC_SUCCESS);
+    ASSERT_EQ(sent.wr_id, i);
+  }
+  // The first receive is the one that the pair had posted before.
+  EXPECT_EQ(completion_of(pair.server.id->recv_cq).wr_id, 100U);
+  for (std::size_t i = 0; i + 1 < kCount; ++i) {
+    const ibv_wc received = completion_of(pair.server.id->recv_cq);
+    ASSERT_EQ(received.status, IBV_WC_SUCCESS);
+    ASSERT_EQ(received.wr_id, i);
+  }
+}
+
 // The kernel finds handles in the file that they were made in.
 TEST_F(Misuse, ObjectsOfAnotherOpeningOfTheDeviceAreNotFound) {
   ibv_context* const other = must(ibv_open_device(end.id->verbs->device), "ibv_open_device");

@@ -181,6 +181,15 @@ TEST_F(Outbound, IsDoneWithARequestWhenTheStreamHasReleasedIt) {
   EXPECT_EQ(from.core.outbound().counters().sends, 1U);
 }
 
+TEST_F(Outbound, CountsNoRequestThatWasFlushed) {
+  post_send(500);
+  post_send(500);
+  from.core.outbound().sent(from.batch, octets_of(offer().pieces).size(), 0);
+  sender.requests.retire();  // flushed
+  EXPECT_EQ(from.core.outbound().count_done(from.core.outbound().accepted()), 1U);
+  EXPECT_EQ(from.core.outbound().counters().sends, 1U);
+}
+
 TEST_F(Outbound, IsDoneWithAReadWhenItsResponseHasCome) {
   Region& sink = sender.enable(64, Rights::kLocalWrite);
   Region& there = receiver.enable(64, Rights::kRemoteRead);

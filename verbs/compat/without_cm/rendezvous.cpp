@@ -1,6 +1,7 @@
 #include "without_cm/rendezvous.hpp"
 
 #include <algorithm>
+#include <boost/asio/ip/address.hpp>
 #include <cerrno>
 #include <system_error>
 

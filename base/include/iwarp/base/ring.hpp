@@ -10,6 +10,11 @@
 
 namespace iwarp {
 
+/// What cuts a position down to a place, of a ring with at least `least` of them: a power of two.
+constexpr std::uint32_t ring_mask(std::uint32_t least) {
+  return std::bit_ceil(std::max(least, 1U)) - 1U;
+}
+
 /// Elements that positions name, which count up freely modulo 2^32: as many in a row as there are
 /// places may be used at once. Allocates only when it is made. Not thread-safe in itself: see
 /// RingPosition.
@@ -17,8 +22,7 @@ template <typename T>
 class Ring {
  public:
   /// With at least `least` places: a power of two.
-  explicit Ring(std::uint32_t least)
-      : mask_(std::bit_ceil(std::max(least, 1U)) - 1U), elements_(new T[size()]) {}
+  explicit Ring(std::uint32_t least) : mask_(ring_mask(least)), elements_(new T[size()]) {}
 
   /// The element at a position.
   T& operator[](std::uint32_t position) { return elements_[place(position)]; }
@@ -41,7 +45,7 @@ class RingOfLists {
  public:
   /// For at least `least` lists of `length` elements.
   RingOfLists(std::uint32_t least, std::uint32_t length)
-      : mask_(std::bit_ceil(std::max(least, 1U)) - 1U),
+      : mask_(ring_mask(least)),
         length_(length),
         elements_(new T[(std::size_t{mask_} + 1) * length]) {}
 
