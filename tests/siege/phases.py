@@ -4,6 +4,7 @@ Phases in which the server is attacked take turns with phases in which the same 
 sink instead, while the good clients go on with the server. So the difference between the two is the
 server's, not the attackers'."""
 
+import argparse
 import statistics
 import time
 
@@ -13,6 +14,7 @@ from procfs import Peaks
 from verdict import problems
 
 WARM_SECONDS = 3
+REHEARSAL_ATTACKERS = 60
 QUIET_SECONDS = 1
 APPROACH_SECONDS = 1
 
@@ -77,9 +79,18 @@ class Siege:
         assault.stop()
         sink.stop()
 
+    def rehearse(self):
+        """What is made for the first peers of a kind, and kept, is no growth."""
+        few = argparse.Namespace(**vars(self.options))
+        few.attackers = min(few.attackers, REHEARSAL_ATTACKERS)
+        assault = Assault(self.program, self.attack, self.server.speaks, self.server.port, few)
+        time.sleep(WARM_SECONDS)
+        assault.stop()
+
     def run(self):
         self.good.go_on()
         time.sleep(WARM_SECONDS)
+        self.rehearse()
         before = self.quiet_use()
         self.good.go_on()
         began = time.monotonic()

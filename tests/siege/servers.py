@@ -34,6 +34,8 @@ class Server:
             self.orders = os.path.join(directory, "trim")
             os.mkfifo(self.orders)
             environment = dict(os.environ, SIEGE_TRIM=self.orders,
+                               GLIBC_TUNABLES="glibc.malloc.tcache_count=0:"
+                                              "glibc.malloc.arena_max=1",
                                LD_PRELOAD=self.built("tests", "siege", "libsiege_trim.so"))
         with open(self.log, "wb") as log:
             self.process = subprocess.Popen(self.command(), stdin=subprocess.DEVNULL,

@@ -11,7 +11,7 @@ void AsyncEvents::report(AsyncEvent event) {
   {
     const Guard lock(mutex_);
     if (handler_) return handler_(event);
-    if (kept_.size() == kMost) kept_.pop_front();
+    if (kept_.size() == (asked_ ? kMost : kMostUnasked)) kept_.pop_front();
     kept_.push_back(std::move(event));
   }
   changed_.notify_one();
@@ -26,6 +26,7 @@ std::optional<AsyncEvent> AsyncEvents::wait(std::chrono::milliseconds timeout) {
   timeout = std::min<std::chrono::milliseconds>(timeout, kLongestWait);
   const auto until = std::chrono::steady_clock::now() + timeout;
   const Guard lock(mutex_);
+  asked_ = true;
   while (kept_.empty()) {
     const bool late = changed_.wait_until(mutex_, until) == std::cv_status::timeout;
     if (late && kept_.empty()) return std::nullopt;

@@ -14,7 +14,8 @@ namespace iwarp::verbs::soft {
 /// What happens on a device that no completion tells of. Thread-safe.
 class AsyncEvents {
  public:
-  /// To the program's handler, or kept for wait(): of more than kMost the oldest are dropped.
+  /// To the program's handler, or kept for wait(): of more than kMost the oldest are dropped, and
+  /// of more than kMostUnasked as long as no thread has called that.
   void report(AsyncEvent event);
   /// As provider::Provider::on_async_event(). No other call of a handler runs when this returns:
   /// handlers are called with the lock held, and must not call back.
@@ -23,10 +24,12 @@ class AsyncEvents {
   std::optional<AsyncEvent> wait(std::chrono::milliseconds timeout);
 
   static constexpr std::size_t kMost = 1024;
+  static constexpr std::size_t kMostUnasked = 32;
 
  private:
   Mutex mutex_;
   std::condition_variable_any changed_;
+  bool asked_ IWARP_GUARDED_BY(mutex_) = false;
   std::deque<AsyncEvent> kept_ IWARP_GUARDED_BY(mutex_);
   std::function<void(const AsyncEvent&)> handler_ IWARP_GUARDED_BY(mutex_);
 };

@@ -84,7 +84,7 @@ void KernelConnection::close() {
 std::unique_ptr<Stream> KernelConnection::hand_over(ConstBytes already_read) try {
   Socket socket = leave_reactor();
   if (!socket) return nullptr;
-  return std::make_unique<KernelStream>(std::move(socket), already_read);
+  return std::make_unique<KernelStream>(std::move(socket), Ends{local_, remote_}, already_read);
 } catch (const std::bad_alloc&) {
   return nullptr;
 }

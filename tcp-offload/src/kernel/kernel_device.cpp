@@ -1,5 +1,6 @@
 #include "iwarp/tcp_offload/kernel_device.hpp"
 
+#include <algorithm>
 #include <boost/asio/post.hpp>
 #include <utility>
 
@@ -7,9 +8,16 @@
 #include "kernel/kernel_connect.hpp"
 #include "kernel/kernel_connection.hpp"
 #include "kernel/kernel_timer.hpp"
+#include "kernel/reactor_room.hpp"
 #include "kernel/socket.hpp"
 
 namespace iwarp::tcp_offload {
+namespace {
+
+// 180 KiB of memory at 176 octets each.
+constexpr std::size_t kMostRoom = 1024;
+
+}  // namespace
 
 KernelDevice::KernelDevice(boost::asio::io_context& context, const KernelOptions& options)
     : context_(context), options_(options) {}
@@ -20,6 +28,11 @@ Result<std::unique_ptr<Acceptor>, std::error_code> KernelDevice::listen(const En
                                                                         const ListenTerms& terms) {
   auto socket = kernel::open_listener(at, terms, options_);
   if (!socket) return failure(socket.error());
+  const std::size_t room = std::min(terms.expected, kMostRoom);
+  if (room > room_.load()) {
+    kernel::make_reactor_room(context_, room);
+    room_.store(room);
+  }
   return kernel::make_acceptor(context_, at, std::move(*socket), options_.accept_pause);
 }
 

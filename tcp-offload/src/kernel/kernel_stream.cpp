@@ -62,10 +62,10 @@ std::span<const iovec> skip_empty(std::span<const iovec> pieces) {
 
 }  // namespace
 
-KernelStream::KernelStream(Socket socket, ConstBytes first)
+KernelStream::KernelStream(Socket socket, const Ends& ends, ConstBytes first)
     : socket_(std::move(socket)),
-      local_(local_endpoint(socket_.get())),
-      remote_(remote_endpoint(socket_.get())),
+      local_(ends.local),
+      remote_(ends.remote),
       emss_(emss_of(socket_.get())),
       first_(first.begin(), first.end()) {}
 

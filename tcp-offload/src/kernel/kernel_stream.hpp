@@ -16,7 +16,7 @@ namespace iwarp::tcp_offload::kernel {
 class KernelStream final : public Stream {
  public:
   /// `first` is lent before anything that the socket still holds.
-  KernelStream(Socket socket, ConstBytes first);
+  KernelStream(Socket socket, const Ends& ends, ConstBytes first);
 
   Received receive(MutableBytes scratch) override;
   void consume(std::size_t n) override;

@@ -144,6 +144,25 @@ Result<Ends, std::error_code> connected_ends(int socket) {
   return Ends{*local, *remote};
 }
 
+namespace {
+
+// Most sockets have most of them already.
+std::error_code change_modes(int socket, const SocketModes& from, const SocketModes& to) {
+  if (to.status_flags != from.status_flags && ::fcntl(socket, F_SETFL, to.status_flags) != 0) {
+    return last_error();
+  }
+  if (to.descriptor_flags != from.descriptor_flags &&
+      ::fcntl(socket, F_SETFD, to.descriptor_flags) != 0) {
+    return last_error();
+  }
+  if (to.no_delay != from.no_delay && !set_option(socket, IPPROTO_TCP, TCP_NODELAY, to.no_delay)) {
+    return last_error();
+  }
+  return {};
+}
+
+}  // namespace
+
 Result<SocketModes, std::error_code> prepare_connected(int socket) {
   SocketModes before;
   before.status_flags = ::fcntl(socket, F_GETFL);
@@ -155,7 +174,7 @@ Result<SocketModes, std::error_code> prepare_connected(int socket) {
   before.no_delay = *no_delay;
   const SocketModes wanted{before.status_flags | O_NONBLOCK, before.descriptor_flags | FD_CLOEXEC,
                            1};
-  if (const auto error = set_modes(socket, wanted)) {
+  if (const auto error = change_modes(socket, before, wanted)) {
     set_modes(socket, before);
     return failure(error);
   }
@@ -171,16 +190,6 @@ std::error_code set_modes(int socket, const SocketModes& modes) {
 
 Result<Endpoint, std::error_code> bound_endpoint(int socket) {
   return endpoint_by(socket, ::getsockname);
-}
-
-Endpoint local_endpoint(int socket) {
-  const auto told = endpoint_by(socket, ::getsockname);
-  return told ? *told : Endpoint();
-}
-
-Endpoint remote_endpoint(int socket) {
-  const auto told = endpoint_by(socket, ::getpeername);
-  return told ? *told : Endpoint();
 }
 
 std::size_t effective_mss(int socket) {

@@ -90,10 +90,6 @@ std::error_code set_modes(int socket, const SocketModes& modes);
 /// Where a socket is bound.
 Result<Endpoint, std::error_code> bound_endpoint(int socket);
 
-/// The two ends of a socket; an endpoint that cannot be told is left empty.
-Endpoint local_endpoint(int socket);
-Endpoint remote_endpoint(int socket);
-
 /// The payload of a full TCP segment now, options taken off; 0 if it cannot be told.
 std::size_t effective_mss(int socket);
 

@@ -11,6 +11,7 @@
 #include "core/errors.hpp"
 #include "events/event_fd.hpp"
 #include "iwarp/process/no_cancel.hpp"
+#include "shared/process_end.hpp"
 
 namespace iwarp::compat {
 
@@ -39,23 +40,31 @@ void CqEvents::remove(const Cq& cq) {
   std::erase_if(queues_, [&cq](const auto& each) { return each.second == &cq; });
 }
 
+// Most programs have been told by poll(2) that there is one; only where there is none it matters
+// whether the descriptor is blocking.
 int CqEvents::take(Cq*& from) {
-  for (;;) {
-    if (const int error = await_readable(epoll_)) return error;
-    const process::NoCancel whole;  // what is taken is given
-    epoll_event event{};
-    const int found = ::epoll_wait(epoll_, &event, 1, 0);
-    if (found == 0 || (found < 0 && errno == EINTR)) continue;  // another thread was faster
-    if (found < 0) return errno;  // the program has closed it, or made it another thing
-    // While the set is locked: a queue that goes leaves the set, and waits for the events given.
-    const std::lock_guard lock(mutex_);
-    const auto queue = queues_.find(event.data.u64);
-    if (queue == queues_.end()) continue;              // it has left meanwhile
-    if (!queue->second->core->take_event()) continue;  // another thread was faster
-    from = queue->second;
-    ++from->events_given;
-    return 0;
+  epoll_event event{};
+  const auto wait = [this, &event](int milliseconds) {
+    return ::epoll_wait(epoll_, &event, 1, milliseconds);
+  };
+  while (caller_is_left_behind() || wait(0) <= 0 || !take_from(event.data.u64, from)) {
+    // An error, too: the program has closed it, or made it another thing.
+    if (const int error = await_event(epoll_, [&wait] { return wait(-1); })) return error;
+    if (take_from(event.data.u64, from)) break;
   }
+  return 0;
+}
+
+// False if the queue has left meanwhile, or another thread was faster. While the set is locked: a
+// queue that goes leaves the set, and waits for the events given.
+bool CqEvents::take_from(std::uint64_t number, Cq*& from) {
+  const process::NoCancel whole;  // what is taken is given
+  const std::lock_guard lock(mutex_);
+  const auto queue = queues_.find(number);
+  if (queue == queues_.end() || !queue->second->core->take_event()) return false;
+  from = queue->second;
+  ++from->events_given;
+  return true;
 }
 
 }  // namespace iwarp::compat

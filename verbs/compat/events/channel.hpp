@@ -34,6 +34,8 @@ class CqEvents {
   int take(Cq*& from);
 
  private:
+  bool take_from(std::uint64_t number, Cq*& from);
+
   const int epoll_;
   std::mutex mutex_;
   std::map<std::uint64_t, Cq*> queues_;  // by the numbers that the epoll set knows

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/eventfd.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -23,28 +24,34 @@ void EventFd::set() {
   static_cast<void>(::write(fd_.get(), &one, sizeof one) == sizeof one);
 }
 
-// Only what is set is read: the descriptor may be blocking.
+// The descriptor may be blocking: nothing waits here. Where an eventfd cannot be read so (kernels
+// before 5.8, filters of system calls) it is asked first whether there is anything.
 void EventFd::clear() {
-  pollfd ready{fd_.get(), POLLIN, 0};
   std::uint64_t count = 0;
+  iovec into{&count, sizeof count};
+  if (::preadv2(fd_.get(), &into, 1, -1, RWF_NOWAIT) >= 0 || errno == EAGAIN) return;
+  pollfd ready{fd_.get(), POLLIN, 0};
   if (::poll(&ready, 1, 0) == 1) static_cast<void>(::read(fd_.get(), &count, sizeof count) > 0);
 }
 
-int await_readable(int fd) {
+int await_event(int fd, const WaitForEvent& wait) {
   const int flags = ::fcntl(fd, F_GETFL);
   if (flags < 0) return errno;
-  pollfd ready{fd, POLLIN, 0};
+  if ((flags & O_NONBLOCK) != 0) return EAGAIN;
   for (;;) {
-    const bool waits = (flags & O_NONBLOCK) == 0;
-    const int found = ::poll(&ready, 1, waits ? -1 : 0);
-    if (caller_is_left_behind()) {
-      if (!waits) return EAGAIN;
-      wait_for_process_end();
-    }
-    if (found >= 0) return found == 0 ? EAGAIN : 0;
+    const int found = wait();
+    if (caller_is_left_behind()) wait_for_process_end();
+    if (found > 0) return 0;
     if (errno != EINTR) return errno;
     if (!process::goes_on_after_signal()) return EINTR;
   }
+}
+
+int await_readable(int fd) {
+  return await_event(fd, [fd] {
+    pollfd ready{fd, POLLIN, 0};
+    return ::poll(&ready, 1, -1);
+  });
 }
 
 }  // namespace iwarp::compat

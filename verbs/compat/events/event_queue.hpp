@@ -1,5 +1,7 @@
 #pragma once
 
+#include <pthread.h>
+
 #include <deque>
 #include <memory>
 #include <mutex>
@@ -8,6 +10,7 @@
 
 #include "events/event_fd.hpp"
 #include "iwarp/process/no_cancel.hpp"
+#include "shared/process_end.hpp"
 
 namespace iwarp::compat {
 
@@ -24,7 +27,7 @@ class EventQueue {
   void push(Event event) {
     const std::lock_guard lock(state_->mutex);
     state_->events.push_back(std::move(event));
-    state_->ready.set();
+    if (state_->events.size() == 1) state_->ready.set();
   }
 
   /// The next one, for which `taken` is called before another thread can see that it has left the
@@ -32,17 +35,11 @@ class EventQueue {
   template <class Taken>
   int take(Event& event, const Taken& taken) {
     const std::shared_ptr<State> state = state_;
-    for (;;) {
+    ::pthread_testcancel();
+    while (!take_if_any(*state, event, taken)) {
       if (const int error = await_readable(state->ready.get())) return error;
-      const process::NoCancel whole;  // what is taken is given
-      const std::lock_guard lock(state->mutex);
-      if (state->events.empty()) continue;  // it was withdrawn, or another thread was faster
-      taken(state->events.front());
-      event = std::move(state->events.front());
-      state->events.pop_front();
-      state->clear_if_empty();
-      return 0;
     }
+    return 0;
   }
 
   /// Takes out those of which `leaves` is true.
@@ -64,6 +61,22 @@ class EventQueue {
   }
 
  private:
+  struct State;
+
+  // False if there is none: it was withdrawn, or another thread was faster.
+  template <class Taken>
+  static bool take_if_any(State& state, Event& event, const Taken& taken) {
+    if (caller_is_left_behind()) return false;
+    const process::NoCancel whole;  // what is taken is given
+    const std::lock_guard lock(state.mutex);
+    if (state.events.empty()) return false;
+    taken(state.events.front());
+    event = std::move(state.events.front());
+    state.events.pop_front();
+    state.clear_if_empty();
+    return true;
+  }
+
   struct State {
     EventFd ready;
     std::mutex mutex;

@@ -7,6 +7,7 @@
 #include <sys/socket.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstdlib>
 #include <cstring>
 #include <map>
@@ -16,6 +17,7 @@
 #include <sstream>
 
 #include "iwarp/process/descriptor.hpp"
+#include "iwarp/process/forks.hpp"
 #include "iwarp/verbs/log.hpp"
 
 namespace iwarp::compat {
@@ -123,6 +125,39 @@ std::vector<Interface> chosen_of(std::vector<Interface> all) {
   return chosen;
 }
 
+bool has_address(const Interface& interface, const ip::address& address) {
+  if (interface.loopback && address.is_loopback()) return true;
+  return std::ranges::find(interface.addresses, address) != interface.addresses.end();
+}
+
+// Each connection asks for the interface of its address, which is that of the one before: the list
+// is not asked for again within a second, unless an address is not in it.
+class RecentInterfaces {
+ public:
+  std::optional<Interface> with(const ip::address& address) {
+    constexpr std::chrono::seconds kRecent{1};
+    const std::lock_guard lock(mutex_);
+    const auto now = std::chrono::steady_clock::now();
+    if (now < since_ + kRecent) {
+      if (auto known = find(address)) return known;
+    }
+    interfaces_ = usable_interfaces();
+    since_ = now;
+    return find(address);
+  }
+
+ private:
+  [[nodiscard]] std::optional<Interface> find(const ip::address& address) const {
+    const auto found = std::ranges::find_if(
+        interfaces_, [&address](const Interface& each) { return has_address(each, address); });
+    return found == interfaces_.end() ? std::nullopt : std::optional(*found);
+  }
+
+  std::mutex mutex_;
+  std::vector<Interface> interfaces_;
+  std::chrono::steady_clock::time_point since_{};
+};
+
 }  // namespace
 
 std::vector<Interface> usable_interfaces() {
@@ -153,12 +188,7 @@ std::vector<Interface> usable_interfaces() {
 }
 
 std::optional<Interface> interface_of(const ip::address& address) {
-  for (Interface& interface : usable_interfaces()) {
-    const bool has_it = std::find(interface.addresses.begin(), interface.addresses.end(),
-                                  address) != interface.addresses.end();
-    if (has_it || (interface.loopback && address.is_loopback())) return std::move(interface);
-  }
-  return std::nullopt;
+  return process::of_this_process<RecentInterfaces>().with(address);
 }
 
 }  // namespace iwarp::compat

@@ -23,7 +23,8 @@ struct Interface {
 /// All of them, by index; of those that IWARP_INTERFACES names, if it does, in its order.
 std::vector<Interface> usable_interfaces();
 
-/// The interface that has `address`; the loopback one for every address of 127.0.0.0/8.
+/// The interface that has `address`, or had it less than a second ago; the loopback one for every
+/// address of 127.0.0.0/8.
 std::optional<Interface> interface_of(const boost::asio::ip::address& address);
 
 }  // namespace iwarp::compat

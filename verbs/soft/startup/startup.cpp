@@ -70,6 +70,7 @@ Outcome<std::shared_ptr<provider::Listener>> start_listen(
     AsResponder as_responder) {
   // They are accepted at once, and limited from there on.
   tcp_offload::ListenTerms terms(boost::asio::socket_base::max_listen_connections);
+  terms.expected = options.max_half_open;
   terms.v6_only = options.v6_only;
   terms.traffic_class = options.traffic_class;
   auto acceptor = device->listen(at, terms);

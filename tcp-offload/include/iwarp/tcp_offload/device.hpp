@@ -110,6 +110,9 @@ struct ListenTerms {
   /// With the system's choice of the rest.
   ListenTerms(int waiting) : backlog(waiting) {}
   int backlog;  ///< Connections that wait to be accepted, about.
+  /// Accepted ones in streaming mode at a time, about: the device may make room for them
+  /// beforehand.
+  std::size_t expected = 0;
   /// Whether the IPv6 wildcard address leaves IPv4 to others; none: as the system has it.
   std::optional<bool> v6_only{};
   /// As of LocalEnd; connections that are accepted have it, too.

@@ -1,7 +1,9 @@
 #pragma once
 
+#include <atomic>
 #include <boost/asio/io_context.hpp>
 #include <chrono>
+#include <cstddef>
 #include <memory>
 
 #include "iwarp/tcp_offload/device.hpp"
@@ -41,6 +43,7 @@ class KernelDevice final : public Device {
  private:
   boost::asio::io_context& context_;
   const KernelOptions options_;
+  std::atomic<std::size_t> room_ = 0;  // connections for which the reactor has been given room
 };
 
 }  // namespace iwarp::tcp_offload

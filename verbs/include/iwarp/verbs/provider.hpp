@@ -341,7 +341,8 @@ class IWARP_API Provider {
   /// From now on asynchronous events go to `handler` and no more to wait_async_event(). Called on
   /// any thread, perhaps inside a call of the program: it must neither block nor call the device.
   virtual void on_async_event(AsyncHandler handler) = 0;
-  /// Waits for an asynchronous event; none when the time is over.
+  /// Waits for an asynchronous event; none when the time is over. Keeps a number of them, and may
+  /// keep fewer before the first call.
   virtual std::optional<AsyncEvent> wait_async_event(std::chrono::milliseconds timeout) = 0;
   /// For the end of a process that leaves connections behind: closes them as Qp::close() does, and
   /// returns when what had completed has arrived, as QpOptions::linger has it, and the peers have

@@ -361,7 +361,8 @@ class IWARP_API Device {
   /// passes the request on.
   Outcome<RequestWait> start_await_request(StreamingSocket& socket, const AwaitOptions& options,
                                            RequestHandler handler);
-  /// The next asynchronous event; none when the time is over.
+  /// The next asynchronous event; none when the time is over. Events are kept for a program that
+  /// calls this, 1,024 at most; as long as it has not, the latest 32.
   std::optional<AsyncEvent> wait_async_event(std::chrono::milliseconds timeout) {
     return core_->wait_async_event(timeout);
   }
