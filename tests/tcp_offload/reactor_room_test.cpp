@@ -1,40 +1,26 @@
+#include "kernel/reactor_room.hpp"
+
 #include <gtest/gtest.h>
 #include <sys/eventfd.h>
 
 #include <boost/asio/posix/stream_descriptor.hpp>
-#include <cstdlib>
-#include <filesystem>
+#include <cstdint>
 #include <list>
-#include <new>
 
 #include "iwarp/tcp_offload/kernel_device.hpp"
-
-namespace {
-
-std::size_t taken = 0;  // pieces of memory so far; the process has one thread
-
-}  // namespace
-
-// In front of the library's. Not inlined: the compiler takes new and free for a mismatch then.
-[[gnu::noinline]] void* operator new(std::size_t size) {
-  ++taken;
-  if (void* const memory = std::malloc(size)) return memory;
-  throw std::bad_alloc();
-}
-[[gnu::noinline]] void operator delete(void* memory) noexcept { std::free(memory); }
-[[gnu::noinline]] void operator delete(void* memory, std::size_t /*size*/) noexcept {
-  std::free(memory);
-}
+#include "support/descriptors.hpp"
+#include "support/own_new.hpp"
 
 namespace iwarp::tcp_offload {
 namespace {
 
 constexpr std::size_t kExpected = 300;
 
-std::size_t descriptors_in_use() {
-  const std::filesystem::directory_iterator all("/proc/self/fd");
-  return static_cast<std::size_t>(std::distance(begin(all), end(all)));
-}
+// Pieces of memory: taken so far, and how many there are. The process has one thread.
+std::size_t taken = 0;
+std::size_t most = SIZE_MAX;
+
+bool admits() { return ++taken <= most; }
 
 // What the reactor takes for `count` descriptors at a time.
 std::size_t taken_for(std::size_t count, boost::asio::io_context& context) {
@@ -51,6 +37,9 @@ std::size_t taken_for(std::size_t count, boost::asio::io_context& context) {
 
 class ReactorRoom : public testing::Test {
  protected:
+  ReactorRoom() { test::ask_at_each_new(&admits); }
+  ~ReactorRoom() override { most = SIZE_MAX; }
+
   auto listen(std::size_t expected) {
     ListenTerms terms(16);
     terms.expected = expected;
@@ -71,13 +60,13 @@ TEST_F(ReactorRoom, AListenersConnectionsFindTheReactorsMemoryThere) {
 
 TEST_F(ReactorRoom, OfWhatMakesItNoDescriptorIsLeft) {
   ASSERT_TRUE(listen(0));  // the reactor makes its own
-  const std::size_t before = descriptors_in_use();
+  const std::size_t before = test::open_descriptors();
   {
     const auto acceptor = listen(kExpected);
     ASSERT_TRUE(acceptor);
-    EXPECT_EQ(descriptors_in_use(), before + 1);
+    EXPECT_EQ(test::open_descriptors(), before + 1);
   }
-  EXPECT_EQ(descriptors_in_use(), before);
+  EXPECT_EQ(test::open_descriptors(), before);
 }
 
 TEST_F(ReactorRoom, IsMadeOnceForAllListenersOfADevice) {
@@ -93,6 +82,28 @@ TEST_F(ReactorRoom, IsNotMadeForMoreThanAThousandOrSo) {
   const std::size_t before = taken;
   ASSERT_TRUE(listen(1'000'000'000));
   EXPECT_LT(taken - before, 2000U);
+}
+
+TEST_F(ReactorRoom, WithoutMemoryThereIsLessOfIt) {
+  ASSERT_TRUE(listen(0));
+  const std::size_t before = test::open_descriptors();
+  most = taken + kExpected / 2;
+  kernel::make_reactor_room(context_, kExpected);
+  most = SIZE_MAX;
+  EXPECT_EQ(test::open_descriptors(), before);
+  const std::size_t lacking = taken_for(kExpected, context_);
+  EXPECT_GT(lacking, 0U);
+  EXPECT_LT(lacking, kExpected);
+}
+
+TEST_F(ReactorRoom, WithoutADescriptorThereIsNone) {
+  if (test::DescriptorLimit::kUnbearable) GTEST_SKIP() << test::DescriptorLimit::kWhy;
+  ASSERT_TRUE(listen(0));
+  {
+    const test::DescriptorLimit none(0);
+    kernel::make_reactor_room(context_, kExpected);
+  }
+  EXPECT_GE(taken_for(kExpected, context_), kExpected - 1);
 }
 
 }  // namespace

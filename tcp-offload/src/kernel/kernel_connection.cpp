@@ -92,7 +92,7 @@ std::unique_ptr<Stream> KernelConnection::hand_over(ConstBytes already_read) try
 int KernelConnection::release_native() {
   Socket socket = leave_reactor();
   const int descriptor = socket.get();
-  if (socket) set_modes(descriptor, before_);
+  if (socket) restore_modes(descriptor, before_);
   socket.give_back();
   return descriptor;
 }
@@ -127,7 +127,7 @@ Result<std::unique_ptr<Connection>, std::error_code> make_connection(asio::io_co
   const auto before = prepare_connected(socket.get());
   if (!before) return failure(before.error());
   auto connection = try_to_make(context, *ends, *before, socket);
-  if (!connection) set_modes(socket.get(), *before);
+  if (!connection) restore_modes(socket.get(), *before);
   return connection;
 }
 

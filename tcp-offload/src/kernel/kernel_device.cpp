@@ -14,7 +14,7 @@
 namespace iwarp::tcp_offload {
 namespace {
 
-// 180 KiB of memory at 176 octets each.
+// Some 180,000 octets of memory, as long as the device is there.
 constexpr std::size_t kMostRoom = 1024;
 
 }  // namespace

@@ -4,7 +4,7 @@
 
 #include <boost/asio/posix/stream_descriptor.hpp>
 #include <deque>
-#include <new>
+#include <exception>
 
 #include "iwarp/process/descriptor.hpp"
 
@@ -37,7 +37,7 @@ void make_reactor_room(boost::asio::io_context& context, std::size_t descriptors
   if (!file) return;
   std::deque<Watched> watched;
   while (watched.size() < descriptors) watched.emplace_back(context, file.get());
-} catch (const std::bad_alloc&) {  // less room
+} catch (const std::exception&) {  // less room
 }
 
 }  // namespace iwarp::tcp_offload::kernel

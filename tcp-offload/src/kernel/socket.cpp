@@ -146,6 +146,10 @@ Result<Ends, std::error_code> connected_ends(int socket) {
 
 namespace {
 
+SocketModes connected_modes(const SocketModes& before) {
+  return {before.status_flags | O_NONBLOCK, before.descriptor_flags | FD_CLOEXEC, 1};
+}
+
 // Most sockets have most of them already.
 std::error_code change_modes(int socket, const SocketModes& from, const SocketModes& to) {
   if (to.status_flags != from.status_flags && ::fcntl(socket, F_SETFL, to.status_flags) != 0) {
@@ -172,20 +176,15 @@ Result<SocketModes, std::error_code> prepare_connected(int socket) {
   const auto no_delay = int_option(socket, IPPROTO_TCP, TCP_NODELAY);
   if (!no_delay) return failure(no_delay.error());
   before.no_delay = *no_delay;
-  const SocketModes wanted{before.status_flags | O_NONBLOCK, before.descriptor_flags | FD_CLOEXEC,
-                           1};
-  if (const auto error = change_modes(socket, before, wanted)) {
-    set_modes(socket, before);
+  if (const auto error = change_modes(socket, before, connected_modes(before))) {
+    restore_modes(socket, before);
     return failure(error);
   }
   return before;
 }
 
-std::error_code set_modes(int socket, const SocketModes& modes) {
-  if (::fcntl(socket, F_SETFL, modes.status_flags) != 0) return last_error();
-  if (::fcntl(socket, F_SETFD, modes.descriptor_flags) != 0) return last_error();
-  if (!set_option(socket, IPPROTO_TCP, TCP_NODELAY, modes.no_delay)) return last_error();
-  return {};
+void restore_modes(int socket, const SocketModes& before) {
+  change_modes(socket, connected_modes(before), before);
 }
 
 Result<Endpoint, std::error_code> bound_endpoint(int socket) {

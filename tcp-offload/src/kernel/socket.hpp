@@ -84,8 +84,8 @@ struct SocketModes {
 /// before; after an error it has that still.
 Result<SocketModes, std::error_code> prepare_connected(int socket);
 
-/// Sets the modes that prepare_connected() returned.
-std::error_code set_modes(int socket, const SocketModes& modes);
+/// Undoes prepare_connected(), which returned `before`.
+void restore_modes(int socket, const SocketModes& before);
 
 /// Where a socket is bound.
 Result<Endpoint, std::error_code> bound_endpoint(int socket);

@@ -4,13 +4,12 @@
 #include <atomic>
 #include <boost/asio.hpp>
 #include <chrono>
-#include <cstdlib>
-#include <new>
 #include <optional>
 #include <string_view>
 #include <thread>
 
 #include "cli/file_service/file_server.hpp"
+#include "support/own_new.hpp"
 
 // A server whose own thread finds no memory for a while.
 namespace {
@@ -18,22 +17,14 @@ namespace {
 std::atomic<pthread_t> starved{};
 std::atomic<int> refusals = 0;
 
-}  // namespace
+bool admits() {
+  pthread_t const thread = starved;
+  if (thread == pthread_t{} || pthread_equal(thread, pthread_self()) == 0) return true;
+  ++refusals;
+  return false;
+}
 
-// In front of the library's. Not inlined: the compiler takes new and free for a mismatch then.
-[[gnu::noinline]] void* operator new(std::size_t size) {
-  if (pthread_t const thread = starved;
-      thread != pthread_t{} && pthread_equal(thread, pthread_self()) != 0) {
-    ++refusals;
-    throw std::bad_alloc();
-  }
-  if (void* const memory = std::malloc(size)) return memory;
-  throw std::bad_alloc();
-}
-[[gnu::noinline]] void operator delete(void* memory) noexcept { std::free(memory); }
-[[gnu::noinline]] void operator delete(void* memory, std::size_t /*size*/) noexcept {
-  std::free(memory);
-}
+}  // namespace
 
 namespace iwarp::cli::file_service {
 namespace {
@@ -60,6 +51,7 @@ class StarvedServer : public FileServerTest {
 
   /// A stranger is to be turned away while the server finds no memory.
   void starve() {
+    iwarp::test::ask_at_each_new(&admits);
     refusals = 0;
     starved = thread_.native_handle();
     stranger_.emplace(server_.endpoint());

@@ -98,6 +98,7 @@ FAULT_WRAP_AS(iwarp::faults::of_resolver, getaddrinfo, int, getaddrinfo,
 FAULT_WRAP(prctl, int, prctl,
            (int what, unsigned long a, unsigned long b, unsigned long c, unsigned long d),
            (what, a, b, c, d))
+FAULT_WRAP(memfd_create, int, memfd_create, (const char* name, unsigned flags), (name, flags))
 FAULT_WRAP(getrandom, ssize_t, getrandom, (void* into, size_t size, unsigned flags),
            (into, size, flags))
 FAULT_WRAP(prlimit, int, getrlimit, (int what, rlimit* into), (what, into))

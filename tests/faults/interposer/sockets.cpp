@@ -4,6 +4,7 @@
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/timerfd.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 #include <csignal>
@@ -64,6 +65,9 @@ FAULT_WRAP(poll, int, ppoll,
            (these, count, timeout, mask))
 
 FAULT_WRAP(eventfd, int, eventfd, (unsigned value, int flags), (value, flags))
+// Of an eventfd, without waiting.
+FAULT_WRAP(preadv2, ssize_t, preadv2, (int fd, const iovec* into, int count, off64_t at, int flags),
+           (fd, into, count, at, flags))
 FAULT_WRAP(signalfd, int, signalfd, (int fd, const sigset_t* mask, int flags), (fd, mask, flags))
 FAULT_WRAP(timerfd_create, int, timerfd_create, (int clock, int flags), (clock, flags))
 FAULT_WRAP(timerfd_settime, int, timerfd_settime,

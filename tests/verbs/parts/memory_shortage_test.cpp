@@ -4,10 +4,9 @@
 
 #include <atomic>
 #include <chrono>
-#include <cstdlib>
-#include <new>
 #include <thread>
 
+#include "support/own_new.hpp"
 #include "verbs/loopback_support.hpp"
 
 // Where the process has no more memory, for a while: what comes meanwhile fails, and what comes
@@ -17,18 +16,9 @@ namespace {
 std::atomic<bool> is_short{false};
 thread_local bool is_spared = false;  // the test's own thread
 
-}  // namespace
+bool admits() { return !is_short || is_spared; }
 
-// In front of the library's. Not inlined: the compiler takes new and free for a mismatch then.
-[[gnu::noinline]] void* operator new(std::size_t size) {
-  if (is_short && !is_spared) throw std::bad_alloc();
-  if (void* const memory = std::malloc(size)) return memory;
-  throw std::bad_alloc();
-}
-[[gnu::noinline]] void operator delete(void* memory) noexcept { std::free(memory); }
-[[gnu::noinline]] void operator delete(void* memory, std::size_t /*size*/) noexcept {
-  std::free(memory);
-}
+}  // namespace
 
 namespace iwarp::verbs {
 namespace {
@@ -40,6 +30,7 @@ using namespace std::chrono_literals;
 class Shortage {
  public:
   Shortage() {
+    iwarp::test::ask_at_each_new(&admits);
     is_spared = true;
     is_short = true;
   }

@@ -41,18 +41,20 @@ void CqEvents::remove(const Cq& cq) {
 }
 
 // Most programs have been told by poll(2) that there is one; only where there is none it matters
-// whether the descriptor is blocking.
+// whether the descriptor is blocking. A queue that gives none makes no difference to the others: a
+// program that is told of changes only would not ask again.
 int CqEvents::take(Cq*& from) {
   epoll_event event{};
   const auto wait = [this, &event](int milliseconds) {
     return ::epoll_wait(epoll_, &event, 1, milliseconds);
   };
-  while (caller_is_left_behind() || wait(0) <= 0 || !take_from(event.data.u64, from)) {
-    // An error, too: the program has closed it, or made it another thing.
-    if (const int error = await_event(epoll_, [&wait] { return wait(-1); })) return error;
-    if (take_from(event.data.u64, from)) break;
+  for (;;) {
+    const bool found = !caller_is_left_behind() && wait(0) > 0;
+    if (!found) {  // or an error: the program has closed it, or made it another thing
+      if (const int error = await_event(epoll_, [&wait] { return wait(-1); })) return error;
+    }
+    if (take_from(event.data.u64, from)) return 0;
   }
-  return 0;
 }
 
 // False if the queue has left meanwhile, or another thread was faster. While the set is locked: a
