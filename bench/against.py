@@ -116,7 +116,7 @@ def main():
     for build in builds:
         if not (build / "lib/iwarp-verbs/libibverbs.so.1").exists():
             sys.exit(f"bench: {build} has no libraries for verbs programs: cmake --build it")
-    program = builds[0] / "verbs/compat/bench/verbs_bench"
+    program = builds[0] / "bench/verbs/verbs_bench"
     rows = [row for row in all_rows() if all(word in row.name.replace(",", "").split() for word in arguments.only.split())]
     print(f"{'':36} {'this':>12} {'other':>12} {'ratio':>7}   middle half")
     results = []

@@ -1,0 +1,216 @@
+"""What is measured: this stack, raw TCP, and what one would take instead. Each flow keeps a server
+running if it can, and measures for a moment whenever it is asked to."""
+
+import json
+import os
+import re
+import subprocess
+import time
+import typing
+
+START_SECONDS = 20
+RUN_SECONDS = 60
+
+
+class Sample(typing.NamedTuple):
+    """One measurement: octets or messages a second, or microseconds one way; processor seconds of
+    both ends for a thousand million octets, or a million messages."""
+    value: float
+    cpu: float
+
+
+class Flow:
+    """One kind of traffic between the two ends of a place."""
+
+    name = ""
+    missing = None  # the program that is not installed, if it is not
+
+    def __init__(self, place, builds):
+        self.place, self.builds = place, builds
+
+    def start(self):
+        """Starts what is kept running."""
+
+    def run(self, seconds):
+        raise NotImplementedError
+
+    def stop(self):
+        """Ends it."""
+
+
+def spawn(command, **options):
+    return subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                            stderr=subprocess.PIPE, text=True, **options)
+
+
+def end(process):
+    if process.poll() is None:
+        process.terminate()
+    try:
+        process.communicate(timeout=10)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.communicate()
+
+
+def output_of(command, environment=None):
+    done = subprocess.run(command, capture_output=True, text=True, timeout=RUN_SECONDS, check=False,
+                          env=environment)
+    if done.returncode != 0:
+        raise RuntimeError(f"{' '.join(command)}: {done.stderr.strip() or done.stdout.strip()}")
+    return done.stdout
+
+
+class Served(Flow):
+    """With one server for all its clients, which prints its port."""
+
+    server_command = ()
+
+    def start(self):
+        self.process = spawn([*self.place.server, *self.server_command])
+        line = self.process.stdout.readline()
+        found = re.search(r"(\d+)\D*$", line)
+        if not found:
+            end(self.process)
+            raise RuntimeError(f"{self.server_command[0]} did not start: {line}")
+        self.port = found[1]
+
+    def stop(self):
+        end(self.process)
+
+
+def cpu_of(told, figure, octets, messages):
+    """Of what `iwarp perf` and tcp_perf tell in the same words."""
+    used = sum(one["all_threads"] if isinstance(one, dict) else one
+               for one in told["cpu_seconds"].values())
+    amount = octets / 1e9 if figure == "octets" else messages / 1e6
+    return used / amount if amount else 0
+
+
+class Ours(Served):
+    """`iwarp perf`. `figure` is octets, messages or latency."""
+
+    def __init__(self, place, builds, figure, options, build="ours"):
+        super().__init__(place, builds)
+        self.figure, self.options = figure, list(options)
+        self.name = build
+        self.program = os.path.join(builds[build], "cli", "iwarp")
+        self.server_command = (self.program, "perf", "server", "--listen",
+                               f"{place.server_address}:0")
+
+    def run(self, seconds):
+        latency = ["--latency"] if self.figure == "latency" else []
+        told = json.loads(output_of(
+            [*self.place.client, self.program, "perf", f"{self.place.server_address}:{self.port}",
+             *self.options, *latency, "--duration", str(seconds), "--json"]))["ours"]
+        cpu = cpu_of(told, self.figure, told["octets"], told["messages"])
+        if self.figure == "latency":
+            return Sample(told["latency_us"]["median"], cpu)
+        return Sample(told["bytes_per_second" if self.figure == "octets" else "messages_per_second"],
+                      cpu)
+
+
+class Raw(Served):
+    """Raw TCP (tcp_perf)."""
+
+    def __init__(self, place, builds, figure, wait, size):
+        super().__init__(place, builds)
+        self.figure, self.wait, self.size = figure, wait, str(size)
+        self.name = f"raw {wait} {size}"
+        self.program = os.path.join(builds["ours"], "bench", "tcp", "tcp_perf")
+        self.server_command = (self.program, "server", "--address", place.server_address)
+
+    def run(self, seconds):
+        shape = "ping-pong" if self.figure == "latency" else "stream"
+        told = json.loads(output_of(
+            [*self.place.client, self.program, "client", self.place.server_address, self.port,
+             "--wait", self.wait, "--shape", shape, "--size", self.size, "--seconds", str(seconds)]))
+        messages = told["octets"] / told["size"]
+        cpu = cpu_of(told, self.figure, told["octets"], messages)
+        if self.figure == "latency":
+            return Sample(told["latency_us"]["median"], cpu)
+        return Sample(told["octets_per_second"], cpu)
+
+
+class Once(Flow):
+    """With a server for each client, and so many iterations instead of a time: so many that the time
+    is about right are found at the first run."""
+
+    first_iterations = 200
+    port = 21300
+
+    def __init__(self, place, builds, figure, size):
+        super().__init__(place, builds)
+        self.figure, self.size = figure, size
+        self.iterations = None
+
+    def commands(self, iterations):
+        """Of server and client, and the environment of both."""
+        raise NotImplementedError
+
+    def value(self, text):
+        """What the client's output says, and the seconds that it has measured."""
+        raise NotImplementedError
+
+    def once(self, iterations):
+        Once.port += 1
+        server, client, environment = self.commands(iterations)
+        process = spawn([*self.place.server, *server], env=environment)
+        try:
+            time.sleep(0.3)
+            return self.value(output_of([*self.place.client, *client], environment))
+        finally:
+            end(process)
+
+    def run(self, seconds):
+        if self.iterations is None:
+            _, took = self.once(self.first_iterations)
+            self.iterations = max(int(self.first_iterations * seconds / max(took, 1e-3)), 50)
+        value, _ = self.once(self.iterations)
+        return Sample(value, 0)
+
+
+class Ucx(Once):
+    """UCX over tcp."""
+
+    missing = None if os.access("/usr/bin/ucx_perftest", os.X_OK) else "ucx_perftest"
+
+    def __init__(self, place, builds, figure, test, size):
+        super().__init__(place, builds, figure, size)
+        self.test = test
+        self.name = f"ucx {test}"
+
+    def commands(self, iterations):
+        common = ["ucx_perftest", "-p", str(self.port)]
+        client = [*common, self.place.server_address, "-t", self.test, "-s", str(self.size), "-n",
+                  str(iterations), "-w", str(max(iterations // 10, 1)), "-f"]
+        environment = dict(os.environ, UCX_TLS="tcp", UCX_NET_DEVICES=self.place.device)
+        return common, client, environment
+
+    def value(self, text):
+        """The last line: iterations, percentile, average and overall time (us); average and overall
+        MB/s (2^20); average and overall messages a second."""
+        words = text.strip().splitlines()[-1].split()
+        count, overall, rate = int(words[0]), float(words[3]), float(words[7])
+        if self.figure == "latency":
+            return overall, count * overall * 2 / 1e6
+        return (rate * self.size if self.figure == "octets" else rate), count / max(rate, 1e-9)
+
+
+class Fabric(Once):
+    """libfabric's tcp provider: a ping-pong."""
+
+    missing = None if os.access("/usr/bin/fi_pingpong", os.X_OK) else "fi_pingpong"
+    name = "libfabric tcp"
+
+    def commands(self, iterations):
+        common = ["fi_pingpong", "-p", "tcp", "-e", "msg", "-S", str(self.size), "-I",
+                  str(iterations)]
+        return ([*common, "-B", str(self.port)],
+                [*common, "-P", str(self.port), self.place.server_address], None)
+
+    def value(self, text):
+        """The last line: size, sent, acknowledged, octets, seconds, MB/s, us for one way, M/s."""
+        words = text.strip().splitlines()[-1].split()
+        took, one_way = float(words[4].rstrip("s")), float(words[6])
+        return (one_way if self.figure == "latency" else self.size / one_way * 1e6), took

@@ -1,0 +1,113 @@
+"""Where the two ends run: network namespaces of this run's own, so that the congestion control and
+the MTU are theirs alone."""
+
+import contextlib
+import os
+import subprocess
+
+
+CONGESTION = "/proc/sys/net/ipv4/tcp_congestion_control"
+
+
+@contextlib.contextmanager
+def congestion_control(name):
+    """New namespaces have the first one's, which may choose any; they themselves may not."""
+    with open(CONGESTION, "r+", encoding="ascii") as setting:
+        before = setting.read().strip()
+        setting.write(name)
+    try:
+        yield
+    finally:
+        with open(CONGESTION, "w", encoding="ascii") as setting:
+            setting.write(before)
+
+
+def ip(*arguments):
+    subprocess.run(["ip", *arguments], check=True, capture_output=True, text=True)
+
+
+def on_processor(which):
+    """Each end keeps to one processor: left to itself the system now and then puts both on the same,
+    and what is measured then is that."""
+    return ["taskset", "--cpu-list", str(sorted(os.sched_getaffinity(0))[which])]
+
+
+class Place:
+    """Two ends that reach each other. `client` and `server` are what a command is started with."""
+
+    name = ""
+    device = "lo"
+    server_address = "127.0.0.1"
+
+    def __init__(self, congestion):
+        self.congestion = congestion
+        self.namespaces = [f"iwarp-bench-{os.getpid()}-{end}" for end in self.ends]
+
+    ends = ("one",)
+
+    def __enter__(self):
+        made = []
+        try:
+            with congestion_control(self.congestion):
+                for name in self.namespaces:
+                    ip("netns", "add", name)
+                    made.append(name)
+            for name in self.namespaces:
+                ip("-n", name, "link", "set", "lo", "up")
+            self.connect()
+        except BaseException:
+            self.remove(made)
+            raise
+        return self
+
+    def __exit__(self, *_):
+        self.remove(self.namespaces)
+
+    @staticmethod
+    def remove(names):
+        for name in names:
+            subprocess.run(["ip", "netns", "del", name], check=False, capture_output=True)
+
+    def connect(self):
+        pass
+
+    @property
+    def client(self):
+        return ["ip", "netns", "exec", self.namespaces[0], *on_processor(0)]
+
+    @property
+    def server(self):
+        return ["ip", "netns", "exec", self.namespaces[-1], *on_processor(-1)]
+
+
+class Loopback(Place):
+    name = "loopback"
+
+
+class Ethernet(Place):
+    """A veth pair."""
+
+    ends = ("client", "server")
+    device = "bench0"
+    server_address = "10.78.0.2"
+    mtu = 1500
+
+    def connect(self):
+        one, other = self.namespaces
+        ip("-n", one, "link", "add", self.device, "mtu", str(self.mtu), "type", "veth", "peer", "name",
+           self.device, "mtu", str(self.mtu), "netns", other)
+        for name, address in ((one, "10.78.0.1"), (other, self.server_address)):
+            ip("-n", name, "addr", "add", f"{address}/24", "dev", self.device)
+            ip("-n", name, "link", "set", self.device, "up")
+
+
+class Jumbo(Ethernet):
+    name = "mtu-9000"
+    mtu = 9000
+
+
+class Standard(Ethernet):
+    name = "mtu-1500"
+
+
+PLACES = {one.name: one for one in (Loopback, Standard, Jumbo)}
