@@ -42,22 +42,28 @@ Offer Outbound::offer(Batch& batch, const OutboundLimits& limits) {
 std::optional<SendFault> Outbound::plan(Batch& batch, const OutboundLimits& limits) {
   std::optional<SendFault> fault;
   while (batch.planned_.size() < Batch::kMostFpdus && batch.size() < limits.octets) {
-    if (!plan_fpdu(batch, limits.mulpdu, fault)) break;
+    if (!plan_fpdu(batch, limits, fault)) break;
   }
   return fault;
 }
 
 // False if there is none to make, no room for it, or a fault.
-bool Outbound::plan_fpdu(Batch& batch, std::size_t mulpdu, std::optional<SendFault>& fault) {
-  if (!has_room(batch, mulpdu)) return false;
+bool Outbound::plan_fpdu(Batch& batch, const OutboundLimits& limits,
+                         std::optional<SendFault>& fault) {
+  if (!has_room(batch, limits.mulpdu)) return false;
   const auto before = transmitter_.cursor();
   const bool request_next = before.rtr == rdmap::Rtr::kNone && !terminating();
   if (request_next && refused_ == before.request) {
     fault = RequestFault{RequestFault::What::kNotAgreed, before.request, {}};
     return false;
   }
-  const auto segment = transmitter_.next(mulpdu);
+  const auto segment = transmitter_.next(limits.mulpdu);
   if (!segment) return false;
+  const std::size_t ulpdu = segment->header_size + segment->length;
+  if (!batch.planned_.empty() && batch.size() + framer_.wire_size(ulpdu) > limits.octets) {
+    transmitter_.rewind(before);
+    return false;
+  }
   fault = gather(batch, *segment);
   if (!fault) {
     const MemoryFault missing = framer_.frame(segment->header_bytes(), batch.payload_.pieces,

@@ -21,6 +21,7 @@ class ForwardingStream : public tcp_offload::Stream {
   [[nodiscard]] std::uint64_t released() const override { return inner_->released(); }
   [[nodiscard]] tcp_offload::Delivery delivery() const override { return inner_->delivery(); }
   [[nodiscard]] std::size_t emss() const override { return inner_->emss(); }
+  [[nodiscard]] std::size_t send_quantum() const override { return inner_->send_quantum(); }
   [[nodiscard]] int descriptor() const override { return inner_->descriptor(); }
   void shutdown_send() override { inner_->shutdown_send(); }
   void abort() override { inner_->abort(); }

@@ -64,6 +64,7 @@ class Pipe {
   /// Octets accepted that the receiver's device has not acknowledged.
   [[nodiscard]] std::uint64_t unacknowledged() const { return accepted_ - acknowledged_; }
   [[nodiscard]] std::size_t emss() const { return options_.emss; }
+  [[nodiscard]] std::size_t send_quantum() const { return options_.send_quantum; }
 
   // --- The receiver's end.
 

@@ -21,6 +21,7 @@ class SimStream final : public Stream {
     return {end_.out().unacknowledged(), end_.lost()};
   }
   [[nodiscard]] std::size_t emss() const override { return end_.out().emss(); }
+  [[nodiscard]] std::size_t send_quantum() const override { return end_.out().send_quantum(); }
   [[nodiscard]] int descriptor() const override { return -1; }
   void shutdown_send() override;
   void abort() override;

@@ -3,6 +3,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <system_error>
 #include <vector>
@@ -24,6 +25,9 @@ class KernelStream final : public Stream {
   [[nodiscard]] std::uint64_t released() const override { return accepted_; }
   [[nodiscard]] Delivery delivery() const override;
   [[nodiscard]] std::size_t emss() const override { return emss_.load(std::memory_order_relaxed); }
+  [[nodiscard]] std::size_t send_quantum() const override {
+    return send_quantum_.load(std::memory_order_relaxed);
+  }
   [[nodiscard]] int descriptor() const override { return socket_.get(); }
   void shutdown_send() override;
   void abort() override;
@@ -38,6 +42,7 @@ class KernelStream final : public Stream {
   [[nodiscard]] int reset_behind_end() const;
   Sent end_sending(int error);
   Sent count_accepted(std::size_t n);
+  void look_up_emss();
   int note_lost(int error);
 
   const Socket socket_;
@@ -46,6 +51,7 @@ class KernelStream final : public Stream {
 
   // What either half may look at.
   std::atomic<std::size_t> emss_;
+  std::atomic<std::size_t> send_quantum_{0};
   std::atomic<int> lost_{0};  // errno of the first half that saw the connection lost
   std::atomic<bool> shut_down_{false};
   std::atomic<bool> fin_queued_{false};
@@ -59,6 +65,7 @@ class KernelStream final : public Stream {
   // Send half, on a cache line of its own.
   alignas(64) std::uint64_t accepted_ = 0;
   std::uint64_t emss_due_ = 0;  // the value of accepted_ at which EMSS is looked up again
+  std::optional<bool> paced_;   // known from the first look on
   std::error_code send_error_;
 };
 

@@ -10,9 +10,11 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <boost/asio/error.hpp>
 #include <cerrno>
 #include <climits>
+#include <string_view>
 
 namespace iwarp::tcp_offload::kernel {
 namespace {
@@ -197,6 +199,14 @@ std::size_t effective_mss(int socket) {
   // price of a smaller call.
   const auto mss = int_option(socket, IPPROTO_TCP, TCP_MAXSEG);
   return mss && *mss > 0 ? static_cast<std::size_t>(*mss) : 0;
+}
+
+// Only the algorithm's name tells: BBR and its versions.
+bool is_paced(int socket) {
+  std::array<char, 16> name{};
+  socklen_t size = name.size();
+  const bool told = ::getsockopt(socket, IPPROTO_TCP, TCP_CONGESTION, name.data(), &size) == 0;
+  return told && std::string_view(name.data(), name.size()).starts_with("bbr");
 }
 
 bool is_closed(int socket) {

@@ -93,6 +93,9 @@ Result<Endpoint, std::error_code> bound_endpoint(int socket);
 /// The payload of a full TCP segment now, options taken off; 0 if it cannot be told.
 std::size_t effective_mss(int socket);
 
+/// Whether the congestion control spreads what is sent over time, by sending when a timer says so.
+bool is_paced(int socket);
+
 /// Whether the connection has left every state in which it could carry data or FIN. One of which
 /// the system does not tell has not.
 bool is_closed(int socket);

@@ -29,6 +29,7 @@ class WillingStream : public tcp_offload::Stream {
   [[nodiscard]] std::uint64_t released() const override { return sent_; }
   [[nodiscard]] Delivery delivery() const override { return {}; }
   [[nodiscard]] std::size_t emss() const override { return 1460; }
+  [[nodiscard]] std::size_t send_quantum() const override { return 0; }
   [[nodiscard]] int descriptor() const override { return ready_.descriptor(); }
   void shutdown_send() override {}
   void abort() override {}

@@ -30,7 +30,7 @@ enum class MayLeave : bool {
 struct OutboundLimits {
   std::size_t mulpdu = 0;                        ///< Octets of a ULPDU (mpa::mulpdu()).
   MayLeave may_leave = MayLeave::kEverything;    ///< Of what there is.
-  std::size_t octets = std::size_t{256} * 1024;  ///< After so many no further FPDU begins.
+  std::size_t octets = std::size_t{256} * 1024;  ///< In all, except that one FPDU may be longer.
 };
 
 /// A request that cannot be sent; it and what is behind it never leaves.
@@ -169,7 +169,7 @@ class Outbound {
     std::vector<ddp::StagTable::Pin> pins;
   };
   std::optional<SendFault> plan(Batch& batch, const OutboundLimits& limits);
-  bool plan_fpdu(Batch& batch, std::size_t mulpdu, std::optional<SendFault>& fault);
+  bool plan_fpdu(Batch& batch, const OutboundLimits& limits, std::optional<SendFault>& fault);
   [[nodiscard]] bool has_room(const Batch& batch, std::size_t mulpdu) const;
   [[nodiscard]] Batch::Position position() const { return {transmitter_.cursor(), framer_}; }
   void go_to(const Batch::Position& position);

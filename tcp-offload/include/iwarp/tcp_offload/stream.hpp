@@ -66,9 +66,9 @@ struct Delivery {
 ///
 /// Threads: a stream has a receive half (receive, consume) and a send half (send, released,
 /// shutdown_send). One thread at a time may be in each half; both halves may run at once.
-/// delivery(), emss(), abort(), watch_peer(), descriptor(), local() and remote() may be called from
-/// any thread at any time before the destructor, which needs the stream for itself. Streams of a
-/// simulated network belong to the one thread that runs the network.
+/// delivery(), emss(), send_quantum(), abort(), watch_peer(), descriptor(), local() and remote()
+/// may be called from any thread at any time before the destructor, which needs the stream for
+/// itself. Streams of a simulated network belong to the one thread that runs the network.
 ///
 /// Readiness: a stream with a descriptor becomes readable and writable as that descriptor does
 /// (also in an edge-triggered epoll set: after kWouldBlock the next change is signalled). A new
@@ -120,6 +120,11 @@ class Stream {
   /// segment, TCP options taken off. May change during the connection's life. Makes no system call;
   /// a change is noticed with some delay as octets are sent.
   [[nodiscard]] virtual std::size_t emss() const = 0;
+
+  /// How many octets one send() had best offer at most, 0 if as many as there are: what leaves this
+  /// host as one packet, before anything cuts it into segments. A whole number of segments. Makes
+  /// no system call; changes as emss() does.
+  [[nodiscard]] virtual std::size_t send_quantum() const = 0;
 
   /// The descriptor to wait on with epoll, or -1 if the device has none. It stays the stream's.
   [[nodiscard]] virtual int descriptor() const = 0;

@@ -81,13 +81,19 @@ bool TransmitHalf::take_step(Link& link) {
   return goes_on && perform_local(link);
 }
 
+connection::OutboundLimits TransmitHalf::limits(const Link& link) const {
+  connection::OutboundLimits limits;
+  limits.mulpdu = mpa::mulpdu(link.stream.emss(), link.outbound().markers());
+  limits.may_leave = may_leave(parts_.life.now());
+  if (const std::size_t quantum = link.stream.send_quantum()) limits.octets = quantum;
+  return limits;
+}
+
 // Sends one gathering write. False if there was nothing to send, or the stream takes no more.
 bool TransmitHalf::send_batch(Link& link) {
   connection::Outbound& outbound = link.outbound();
   connection::Batch& batch = Scratch::of_thread().batch;
-  const std::size_t mulpdu = mpa::mulpdu(link.stream.emss(), outbound.markers());
-  const auto offer =
-      outbound.offer(batch, {.mulpdu = mulpdu, .may_leave = may_leave(parts_.life.now())});
+  const auto offer = outbound.offer(batch, limits(link));
   if (offer.fault) blame(*offer.fault);
   if (offer.pieces.empty()) return false;
   const auto sent = link.stream.send(offer.pieces);

@@ -47,6 +47,7 @@ class TransmitHalf {
   void send_all(Link& link) IWARP_REQUIRES(inside_);
   bool take_step(Link& link) IWARP_REQUIRES(inside_);
   bool send_batch(Link& link) IWARP_REQUIRES(inside_);
+  [[nodiscard]] connection::OutboundLimits limits(const Link& link) const IWARP_REQUIRES(inside_);
   bool perform_local(Link& link) IWARP_REQUIRES(inside_);
   [[nodiscard]] bool local_due(const Link& link) const IWARP_REQUIRES(inside_);
   void yield_turn() IWARP_REQUIRES(inside_);

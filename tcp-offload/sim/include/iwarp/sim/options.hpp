@@ -33,6 +33,8 @@ struct SimOptions {
   std::size_t receive_buffer = 65536;
   /// What Stream::emss() reports, and the most that one segment carries; at least 1.
   std::size_t emss = 1460;
+  /// What Stream::send_quantum() reports. The stream takes more if it is offered more.
+  std::size_t send_quantum = 0;
   /// The time an octet takes one way.
   std::chrono::nanoseconds latency = std::chrono::microseconds(10);
   /// What is randomly added to it for each segment. Octets never overtake each other.
