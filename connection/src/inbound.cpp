@@ -33,6 +33,7 @@ Taken Inbound::take(MutableBytes octets, const InboundLimits& limits, InboundEve
     on_ulpdu(fpdu.ulpdu, limits, events);
     octets = octets.subspan(fpdu.wire_size);
   }
+  receiver_.let_go();
   if (events.full()) why = InboundStop::kEventsFull;
   if (awaits_receive()) why = InboundStop::kAwaitsReceive;
   if (ended_) {

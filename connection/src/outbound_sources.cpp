@@ -59,11 +59,10 @@ std::optional<SendFault> Outbound::gather_list(Batch& batch,
       continue;
     }
     const std::uint64_t size = std::min<std::uint64_t>(sge.length - skip, left);
-    auto pin = parts_.stags.pin(sge.lkey, parts_.accessor, ddp::Rights::kNone,
-                                TaggedOffset{sge.address + skip}, size);
-    if (!pin) return RequestFault{RequestFault::What::kNoAccess, segment.position, {}};
-    batch.payload_.pieces.push_back({pin->memory(), static_cast<std::size_t>(size)});
-    batch.pins_.push_back(std::move(*pin));
+    const auto memory =
+        pin(batch, sge.lkey, ddp::Rights::kNone, TaggedOffset{sge.address + skip}, size);
+    if (!memory) return RequestFault{RequestFault::What::kNoAccess, segment.position, {}};
+    batch.payload_.pieces.push_back({*memory, static_cast<std::size_t>(size)});
     left -= size;
     skip = 0;
   }
@@ -75,14 +74,25 @@ std::optional<SendFault> Outbound::gather_list(Batch& batch,
 std::optional<SendFault> Outbound::gather_response(Batch& batch,
                                                    const rdmap::OutgoingSegment& segment) {
   const rdmap::ReadRequest& asked = parts_.responses.at(segment.position).read;
-  auto pin =
-      parts_.stags.pin(asked.source_stag, parts_.accessor, ddp::Rights::kRemoteRead,
-                       TaggedOffset{asked.source_to.value() + segment.offset}, segment.length);
-  if (!pin) return refuse_read(segment, pin.error());
+  const auto memory = pin(batch, asked.source_stag, ddp::Rights::kRemoteRead,
+                          TaggedOffset{asked.source_to.value() + segment.offset}, segment.length);
+  if (!memory) return refuse_read(segment, memory.error());
   batch.payload_.use = use_for(segment.length, SourceMemory::kMayChange);
-  batch.payload_.pieces.push_back({pin->memory(), segment.length});
-  batch.pins_.push_back(std::move(*pin));
+  batch.payload_.pieces.push_back({*memory, segment.length});
   return std::nullopt;
+}
+
+// Segments of one batch mostly come from the same buffer: it is pinned once.
+Result<std::byte*, ddp::Error> Outbound::pin(Batch& batch, Stag stag, ddp::Rights wanted,
+                                             TaggedOffset from, std::uint64_t length) {
+  if (!batch.pins_.empty()) {
+    std::byte* const memory = batch.pins_.back().reach(stag, wanted, from, length);
+    if (memory != nullptr) return memory;
+  }
+  auto pin = parts_.stags.pin(stag, parts_.accessor, wanted, from, length);
+  if (!pin) return failure(pin.error());
+  batch.pins_.push_back(std::move(*pin));
+  return batch.pins_.back().memory();
 }
 
 }  // namespace iwarp::connection

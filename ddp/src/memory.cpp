@@ -48,8 +48,7 @@ MemoryFault place(std::byte* to, ConstBytes data) {
   return guarded_call({to, data.size()}, copy_last_word_last, to, data.data());
 }
 
-Result<void, PlacementError> scatter(const StagTable& table, const Accessor& by,
-                                     std::span<const Sge> list, std::uint64_t offset,
+Result<void, PlacementError> scatter(Hold& buffers, std::span<const Sge> list, std::uint64_t offset,
                                      ConstBytes data) {
   for (const Sge& sge : list) {
     if (data.empty()) break;
@@ -58,10 +57,10 @@ Result<void, PlacementError> scatter(const StagTable& table, const Accessor& by,
       continue;
     }
     const std::size_t size = std::min<std::size_t>(sge.length - offset, data.size());
-    const auto pin =
-        table.pin(sge.lkey, by, Rights::kLocalWrite, TaggedOffset{sge.address + offset}, size);
-    if (!pin) return failure(PlacementError{pin.error(), {}});
-    if (const auto fault = place(pin->memory(), data.first(size))) {
+    const auto memory =
+        buffers.reach(sge.lkey, Rights::kLocalWrite, TaggedOffset{sge.address + offset}, size);
+    if (!memory) return failure(PlacementError{memory.error(), {}});
+    if (const auto fault = place(*memory, data.first(size))) {
       return failure(PlacementError{Error::kMemoryFault, fault});
     }
     data = data.subspan(size);

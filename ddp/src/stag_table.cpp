@@ -46,6 +46,16 @@ StagTable::Pin::~Pin() {
   if (parent_ != nullptr) parent_->uses.fetch_sub(use_, std::memory_order_release);
 }
 
+// What is held keeps its place and its rights, but its STag, or its parent's, may have ended.
+std::byte* StagTable::Pin::reach(Stag stag, Rights wanted, TaggedOffset to,
+                                 std::uint64_t length) const {
+  if (slot_ == nullptr || slot_->stag.load() != stag.value()) return nullptr;
+  if (parent_ != nullptr && parent_->stag.load() == kNoStag) return nullptr;
+  if (!has(slot_->buffer.rights, wanted)) return nullptr;
+  const auto memory = range(slot_->buffer, to, length);
+  return memory ? *memory : nullptr;
+}
+
 Registration StagTable::Pin::registration() const { return {slot_, slot_->registration}; }
 
 void StagTable::Pin::lend() {
@@ -217,16 +227,23 @@ Result<StagTable::Pin, Error> StagTable::pin(Stag stag, const Accessor& by, Righ
   Pin held;
   if (const auto error = pin_slot(held, stag, by, wanted)) return failure(*error);
   const TaggedBuffer& buffer = held.slot_->buffer;
+  const auto memory = range(buffer, to, length);
+  if (!memory) return failure(memory.error());
+  if (buffer.parent.slot_ != nullptr && !pin_parent(held, buffer.parent)) {
+    return failure(Error::kInvalidStag);
+  }
+  held.memory_ = *memory;
+  return held;
+}
+
+Result<std::byte*, Error> StagTable::range(const TaggedBuffer& buffer, TaggedOffset to,
+                                           std::uint64_t length) {
   if (to.value() + length < to.value()) return failure(Error::kTaggedOffsetWrap);
   const std::uint64_t from_base = to.value() - buffer.base.value();
   if (to < buffer.base || from_base > buffer.length || length > buffer.length - from_base) {
     return failure(Error::kBoundsViolation);
   }
-  if (buffer.parent.slot_ != nullptr && !pin_parent(held, buffer.parent)) {
-    return failure(Error::kInvalidStag);
-  }
-  held.memory_ = buffer.memory + from_base;
-  return held;
+  return buffer.memory + from_base;
 }
 
 // A window was within its parent's domain, rights and bounds when it was bound, and a registration

@@ -4,6 +4,7 @@ namespace iwarp::rdmap {
 
 Receiver::Receiver(const Parts& parts, FirstMessage first, Extensions extensions)
     : parts_(parts),
+      buffers_(parts.stags, parts.accessor),
       extensions_(extensions),
       first_may_be_rtr_(first == FirstMessage::kMayBeRtrSend) {}
 
@@ -56,14 +57,13 @@ Receiver::Step Receiver::dispatch(ConstBytes ulpdu, NoReceive no_receive) {
   return on_untagged(std::get<ddp::UntaggedSegment>(*segment), no_receive);
 }
 
-Result<ddp::StagTable::Pin, ddp::Error> Receiver::pin_for_peer(Stag stag, ddp::Rights wanted,
-                                                               TaggedOffset to,
-                                                               std::uint64_t length) const {
-  auto pin = parts_.stags.pin(stag, parts_.accessor, wanted, to, length);
+Result<std::byte*, ddp::Error> Receiver::reach_for_peer(Stag stag, ddp::Rights wanted,
+                                                        TaggedOffset to, std::uint64_t length) {
+  const auto memory = buffers_.reach(stag, wanted, to, length);
   const bool allowed =
       parts_.allowed == nullptr || has(parts_.allowed->load(std::memory_order_relaxed), wanted);
-  if (pin && !allowed) return failure(ddp::Error::kAccessViolation);
-  return pin;
+  if (memory && !allowed) return failure(ddp::Error::kAccessViolation);
+  return memory;
 }
 
 // The refusal of what the control field says about a message, by RFC 5040 §7.2.

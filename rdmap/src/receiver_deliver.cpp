@@ -53,11 +53,11 @@ Receiver::Step Receiver::deliver_read_request(ConstBytes octets) {
   const auto request = ReadRequest::parse(octets);
   if (!request) return failure(Refusal{Error::kUnspecifiedOperation});
   if (request->size != 0) {  // an empty Read names nothing (5040 §5.2.1)
-    const auto pin = pin_for_peer(request->source_stag, ddp::Rights::kRemoteRead,
-                                  request->source_to, request->size);
-    if (!pin) {
+    const auto source = reach_for_peer(request->source_stag, ddp::Rights::kRemoteRead,
+                                       request->source_to, request->size);
+    if (!source) {
       refused_read_ = request;
-      return failure(Refusal{protection_error(pin.error())});
+      return failure(Refusal{protection_error(source.error())});
     }
   }
   preceding_write_ = 0;
@@ -71,13 +71,13 @@ Receiver::Step Receiver::deliver_atomic_request(ConstBytes octets) {
   if (!request) return failure(Refusal{Error::kUnspecifiedOperation});
   const auto operation = request->operation();
   if (!operation) return failure(Refusal{Error::kUnexpectedOpcode});
-  const auto pin =
-      pin_for_peer(request->stag, ddp::Rights::kRemoteAtomic, request->to, kAtomicSize);
-  if (!pin) return failure(Refusal{protection_error(pin.error())});
-  if (std::bit_cast<std::uintptr_t>(pin->memory()) % kAtomicSize != 0) {
+  const auto word =
+      reach_for_peer(request->stag, ddp::Rights::kRemoteAtomic, request->to, kAtomicSize);
+  if (!word) return failure(Refusal{protection_error(word.error())});
+  if (std::bit_cast<std::uintptr_t>(*word) % kAtomicSize != 0) {
     return failure(Refusal{Error::kStreamCatastrophic});
   }
-  const auto original = perform(*operation, request->operands, pin->memory());
+  const auto original = perform(*operation, request->operands, *word);
   if (!original) {
     memory_fault_ = original.error();
     return failure(Refusal{protection_error(ddp::Error::kMemoryFault)});
@@ -96,7 +96,7 @@ Receiver::Step Receiver::deliver_atomic_response(ConstBytes octets) {
   // The program sees the value in the order of its own machine.
   std::array<std::byte, kAtomicSize> word;
   std::memcpy(word.data(), &response->original, kAtomicSize);
-  const auto placed = ddp::scatter(parts_.stags, parts_.accessor, due.sink, 0, word);
+  const auto placed = ddp::scatter(buffers_, due.sink, 0, word);
   if (!placed) return failure(sink_failed(placed.error()));
   preceding_write_ = 0;
   parts_.reads.finish();

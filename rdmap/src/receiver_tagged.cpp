@@ -15,10 +15,10 @@ Receiver::Step Receiver::on_tagged(const ddp::TaggedSegment& segment) {
 Receiver::Step Receiver::on_write(const ddp::TaggedSegment& segment) {
   const ddp::TaggedHeader& header = segment.header;
   if (!segment.payload.empty()) {  // STag and TO of an empty one are not looked at (5041 §5.2)
-    const auto pin =
-        pin_for_peer(header.stag, ddp::Rights::kRemoteWrite, header.to, segment.payload.size());
-    if (!pin) return failure(Refusal{pin.error()});
-    if (const auto fault = ddp::place(pin->memory(), segment.payload)) {
+    const auto memory =
+        reach_for_peer(header.stag, ddp::Rights::kRemoteWrite, header.to, segment.payload.size());
+    if (!memory) return failure(Refusal{memory.error()});
+    if (const auto fault = ddp::place(*memory, segment.payload)) {
       memory_fault_ = fault;
       return failure(Refusal{ddp::Error::kMemoryFault});
     }
@@ -52,8 +52,7 @@ std::optional<Receiver::Refusal> Receiver::place_response(const OutstandingReque
       segment.payload.size() > read.length - read_received_) {
     return ddp::Error::kBoundsViolation;
   }
-  const auto placed =
-      ddp::scatter(parts_.stags, parts_.accessor, read.sink, read_received_, segment.payload);
+  const auto placed = ddp::scatter(buffers_, read.sink, read_received_, segment.payload);
   if (!placed) return sink_failed(placed.error());
   read_received_ += static_cast<std::uint32_t>(segment.payload.size());
   return std::nullopt;

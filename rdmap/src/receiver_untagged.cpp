@@ -102,8 +102,7 @@ std::optional<Receiver::Refusal> Receiver::place_payload(QueueNumber qn, std::si
     std::copy(payload.begin(), payload.end(), control_[qn.value()].data() + offset);
     return std::nullopt;
   }
-  const auto placed =
-      ddp::scatter(parts_.stags, parts_.accessor, open_receive_->sges, offset, payload);
+  const auto placed = ddp::scatter(buffers_, open_receive_->sges, offset, payload);
   if (placed) return std::nullopt;
   return buffer_failed(placed.error());
 }

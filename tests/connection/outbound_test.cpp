@@ -230,6 +230,57 @@ TEST_F(Outbound, CountsWhatEachRequestIs) {
   EXPECT_EQ(counters.octets, from.released);
 }
 
+// ---- How much one offer holds ----
+
+class OutboundOffers : public Outbound {
+ protected:
+  // FPDUs of 500 octets, and the last of 2000 octets is shorter.
+  OutboundOffers() { from.mulpdu = 494; }
+
+  std::size_t offered_up_to(std::size_t octets) {
+    const auto& pieces =
+        from.core.outbound().offer(from.batch, {.mulpdu = from.mulpdu, .octets = octets}).pieces;
+    const std::size_t size = octets_of(pieces).size();
+    EXPECT_FALSE(from.core.outbound().sent(from.batch, 0, from.released));
+    return size;
+  }
+};
+
+TEST_F(OutboundOffers, EndWithTheLastFpduThatFits) {
+  post_send(2000);
+  const std::size_t all = offered().size();
+  ASSERT_GT(all, 2000U);
+  ASSERT_LT(all, 2500U);
+  EXPECT_EQ(offered_up_to(1499), 1000U);
+  EXPECT_EQ(offered_up_to(1500), 1500U);
+  EXPECT_EQ(offered_up_to(1999), 1500U);
+  EXPECT_EQ(offered_up_to(all - 1), 2000U);
+  EXPECT_EQ(offered_up_to(all), all);
+  EXPECT_EQ(offered_up_to(65536), all);
+}
+
+TEST_F(OutboundOffers, HoldAnFpduThatIsLongerThanAllowedAlone) {
+  post_send(2000);
+  EXPECT_EQ(offered_up_to(1), 500U);
+  EXPECT_EQ(offered_up_to(499), 500U);
+}
+
+// What did not fit is planned anew, as if nobody had looked at it.
+TEST_F(OutboundOffers, OfAnySizeMakeTheSameStream) {
+  for (std::uint32_t i = 0; i < 4; ++i) post_send(100 + 300 * i);
+  const Octets all = offered();
+  Octets octets;
+  for (std::size_t most = 1; octets.size() < all.size(); most = most * 2 + 100) {
+    const auto pieces =
+        from.core.outbound().offer(from.batch, {.mulpdu = from.mulpdu, .octets = most}).pieces;
+    const Octets some = octets_of(pieces);
+    ASSERT_FALSE(some.empty());
+    octets.insert(octets.end(), some.begin(), some.end());
+    EXPECT_FALSE(from.core.outbound().sent(from.batch, some.size(), octets.size()));
+  }
+  EXPECT_EQ(octets, all);
+}
+
 // ---- Streams that read what they have accepted later ----
 
 class OutboundLends : public Outbound {

@@ -29,7 +29,7 @@ class Scatter : public testing::Test {
   Result<void, Error> put(const std::vector<Sge>& list, std::uint64_t offset, std::size_t size) {
     Bytes data(size);
     for (std::size_t i = 0; i < size; ++i) data[i] = std::byte(i + 1);
-    const auto placed = scatter(table_, kScatterPd, list, offset, data);
+    const auto placed = scatter(buffers_, list, offset, data);
     if (!placed) return failure(placed.error().error);
     return {};
   }
@@ -46,6 +46,7 @@ class Scatter : public testing::Test {
 
   GuardedMemory memory_{256};
   StagTable table_{1};
+  Hold buffers_{table_, kScatterPd};
   Stag lkey_;
 };
 
@@ -148,7 +149,7 @@ TEST_F(Scatter, OfSlicesEqualsThatOfTheWhole) {
     memory_.fill(std::byte{0});
     for (std::size_t done = 0; done < data.size();) {
       const std::size_t size = std::min<std::size_t>(random.between(1, 40), data.size() - done);
-      ASSERT_TRUE(scatter(table_, kScatterPd, list, done, ConstBytes(data).subspan(done, size)));
+      ASSERT_TRUE(scatter(buffers_, list, done, ConstBytes(data).subspan(done, size)));
       done += size;
     }
     Bytes expected(memory_.size());

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <atomic>
 #include <fstream>
+#include <optional>
+#include <string_view>
 #include <thread>
 
 #include "support/failing_sends.hpp"
@@ -76,6 +78,47 @@ TEST_F(KernelStreams, EmssFollowsTheGrowthOfAYoungConnectionsWindow) {
   for (int i = 0; i < 1000 && two.client->emss() != system_mss(*two.client); ++i) move_some();
   EXPECT_EQ(two.client->emss(), system_mss(*two.client));
   EXPECT_GE(two.client->emss(), before);
+}
+
+class KernelQuantum : public KernelStreams {
+ protected:
+  // What a stream names after its first octets under a congestion control; none if the system has
+  // not got that.
+  std::optional<std::size_t> quantum_under(std::string_view control, int mss) {
+    bool set = true;
+    const NativePair pair = connect_natively([&](int socket) {
+      ASSERT_EQ(::setsockopt(socket, IPPROTO_TCP, TCP_MAXSEG, &mss, sizeof mss), 0);
+      set = set && ::setsockopt(socket, IPPROTO_TCP, TCP_CONGESTION, control.data(),
+                                static_cast<socklen_t>(control.size())) == 0;
+    });
+    const auto near = device_.adopt(pair.client);
+    const auto far = device_.adopt(pair.server);
+    EXPECT_TRUE(near && far);
+    if (!set) return std::nullopt;
+    const auto stream = (*near)->hand_over({});
+    EXPECT_EQ(stream->send_quantum(), 0U) << "nothing has been sent";
+    const auto bytes = pattern(1U << 14U);
+    for (std::size_t sent = 0; sent < bytes.size();) {
+      sent += send_some(*stream, ConstBytes(bytes).subspan(sent));
+    }
+    EXPECT_EQ(stream->send_quantum() % stream->emss(), 0U);
+    return stream->send_quantum();
+  }
+};
+
+TEST_F(KernelQuantum, SendsOnePacketAtATimeUnderAPacedCongestionControl) {
+  for (const int mss : {536, 1460, 8960}) {
+    const auto quantum = quantum_under("bbr", mss);
+    if (!quantum) GTEST_SKIP() << "the system has no bbr";
+    EXPECT_LE(*quantum, 65536U);
+    EXPECT_GT(*quantum, 65536U - static_cast<std::size_t>(mss));
+  }
+}
+
+TEST_F(KernelQuantum, SendsAsMuchAsThereIsUnderAnyOtherCongestionControl) {
+  const auto quantum = quantum_under("reno", 1460);
+  ASSERT_TRUE(quantum);
+  EXPECT_EQ(*quantum, 0U);
 }
 
 TEST_F(KernelStreams, EdgeTriggeredReadinessFollowsEachWouldBlock) {

@@ -28,6 +28,7 @@ SimOptions draw_network(Random& random) {
   SimOptions net;
   const bool tiny = random.one_in(24);
   net.emss = tiny ? random.between(8, 40) : kEmss[random.below(std::size(kEmss))];
+  if (random.one_in(3)) net.send_quantum = random.between(1, 45) * net.emss;
   net.send_buffer = tiny ? random.between(8, 100) : kBuffers[random.below(std::size(kBuffers))];
   net.receive_buffer = tiny ? random.between(8, 100) : kBuffers[random.below(std::size(kBuffers))];
   const std::uint32_t most = tiny ? 40 : 2000;
@@ -137,9 +138,9 @@ std::ostream& operator<<(std::ostream& out, const Setting& setting) {
       << (setting.intrudes ? ", intrudes" : "") << "\nending: way "
       << static_cast<int>(setting.leaving) << ", " << setting.naps << " naps of "
       << setting.nap.count() << " ms, linger " << pair.client.timeouts.linger.count()
-      << " ms\nnetwork: EMSS " << net.emss << ", buffers " << net.send_buffer << " and "
-      << net.receive_buffer << ", segments up to " << net.segment.max << ", lends up to "
-      << net.lend.max << ", accepts up to " << net.accept.max
+      << " ms\nnetwork: EMSS " << net.emss << ", quantum " << net.send_quantum << ", buffers "
+      << net.send_buffer << " and " << net.receive_buffer << ", segments up to " << net.segment.max
+      << ", lends up to " << net.lend.max << ", accepts up to " << net.accept.max
       << (net.memory == SimMemory::kReferenced ? ", references" : ", copies") << " memory, lag "
       << net.release_lag.count() << " ns\nconnection: CRC " << (pair.crc == mpa::Crc::kOn)
       << ", markers to server " << (pair.to_server == mpa::Markers::kOn) << ", to client "

@@ -1,4 +1,5 @@
 #include "support/random.hpp"
+#include "verbs/answered_stream.hpp"
 #include "verbs/raw_peer.hpp"
 
 // A path whose segment size changes while messages are on it (RFC 5041 §3).
@@ -60,6 +61,35 @@ TEST_F(ChangingMulpdu, BoundsEverySegmentThatIsMadeLater) {
   EXPECT_EQ(longest_of_a_send(1460), 1454U);  // RFC 5044 §4.5, without Markers
   EXPECT_EQ(longest_of_a_send(600), 594U);
   EXPECT_EQ(longest_of_a_send(1460), 1454U);
+}
+
+// One write on the stream for each quantum, which FPDUs fill to the last octet if they can.
+TEST(SendQuantum, IsFilledByWholeFpdusAndNotExceeded) {
+  constexpr std::size_t kFpdu = 1460;
+  constexpr std::size_t kQuantum = 45 * kFpdu;
+  constexpr std::size_t kSize = 4 * 45 * (kFpdu - 6 - ddp::kTaggedHeaderSize);
+  PairOptions made;
+  made.net.emss = kFpdu;
+  made.net.send_quantum = kQuantum;
+  made.net.send_buffer = made.net.receive_buffer = 2 * kSize;
+  std::vector<std::size_t> offers;
+  const AnsweredStream::Answer note = [&](std::span<const iovec> pieces) {
+    std::size_t octets = 0;
+    for (const iovec& piece : pieces) octets += piece.iov_len;
+    offers.push_back(octets);
+    return std::optional<tcp_offload::Sent>();
+  };
+  SimPair pair(made, [&](std::unique_ptr<tcp_offload::Stream> inner) {
+    return std::make_unique<AnsweredStream>(std::move(inner), note);
+  });
+  pair.run_for(100ms);  // the RTR indication
+  offers.clear();
+  Region& source = pair.client.region(kSize, Access::kNone);
+  Region& sink = pair.server.region(kSize, Access::kLocalWrite | Access::kRemoteWrite);
+  const Sge from = source.sge();
+  post(pair.client, write_of(1, {&from, 1}, sink.key(), sink.to(0)));
+  ASSERT_TRUE(pair.run_until([&] { return !pair.client.sent.empty(); }, 10s));
+  EXPECT_EQ(offers, std::vector(4, kQuantum));
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "iwarp/base/guarded_access.hpp"
+#include "iwarp/base/result.hpp"
 #include "iwarp/connection/batch.hpp"
 #include "iwarp/ddp/stag_table.hpp"
 #include "iwarp/mpa/framer.hpp"
@@ -186,6 +187,9 @@ class Outbound {
   std::optional<SendFault> gather_request(Batch& batch, const rdmap::OutgoingSegment& segment);
   std::optional<SendFault> gather_list(Batch& batch, const rdmap::OutgoingSegment& segment);
   std::optional<SendFault> gather_response(Batch& batch, const rdmap::OutgoingSegment& segment);
+
+  Result<std::byte*, ddp::Error> pin(Batch& batch, Stag stag, ddp::Rights wanted, TaggedOffset from,
+                                     std::uint64_t length);
 
   // outbound_faults.cpp
   [[nodiscard]] ResponseFault refuse_read(const rdmap::OutgoingSegment& response,

@@ -7,6 +7,7 @@
 #include "iwarp/base/bytes.hpp"
 #include "iwarp/base/guarded_access.hpp"
 #include "iwarp/base/result.hpp"
+#include "iwarp/ddp/hold.hpp"
 #include "iwarp/ddp/stag_table.hpp"
 
 namespace iwarp::ddp {
@@ -32,11 +33,9 @@ struct PlacementError {
   MemoryFault fault;                  ///< Of kMemoryFault: where.
 };
 
-/// Places `data` into a scatter list from `offset` on. Each element is checked and pinned for its
-/// own copy. Errors: those of StagTable::pin and place(), kMessageTooLong if the list ends before
-/// the data.
-Result<void, PlacementError> scatter(const StagTable& table, const Accessor& by,
-                                     std::span<const Sge> list, std::uint64_t offset,
+/// Places `data` into a scatter list from `offset` on. Each element is checked for its own copy.
+/// Errors: those of Hold::reach() and place(), kMessageTooLong if the list ends before the data.
+Result<void, PlacementError> scatter(Hold& buffers, std::span<const Sge> list, std::uint64_t offset,
                                      ConstBytes data);
 
 }  // namespace iwarp::ddp

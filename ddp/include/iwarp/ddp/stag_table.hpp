@@ -122,6 +122,11 @@ class StagTable {
     ~Pin();
     /// The first octet of the range that was asked for.
     [[nodiscard]] std::byte* memory() const { return memory_; }
+    /// Where [to, to + length) of the buffer that is held lies; null if `stag` does not name it any
+    /// more, or not with these rights, or the range is not within: then pin() says why. By whom it
+    /// is used must be as it was.
+    [[nodiscard]] std::byte* reach(Stag stag, Rights wanted, TaggedOffset to,
+                                   std::uint64_t length) const;
     /// The buffer that is held, for a window on it. Precondition: it holds one.
     [[nodiscard]] Registration registration() const;
     /// What comes now is no copy: a device reads the memory until a peer acknowledges. Holds off
@@ -190,6 +195,8 @@ class StagTable {
   void put_in_force(Slot& slot, Stag stag, const TaggedBuffer& buffer);
   std::optional<Error> pin_slot(Pin& held, Stag stag, const Accessor& by, Rights wanted) const;
   static bool pin_parent(Pin& held, const Registration& parent);
+  static Result<std::byte*, Error> range(const TaggedBuffer& buffer, TaggedOffset to,
+                                         std::uint64_t length);
 
   const StagNames names_;
   std::atomic<Directory*> directory_;

@@ -94,6 +94,10 @@ class Receiver {
   /// Takes one ULPDU that MPA has verified.
   Result<Event, Fault> on_ulpdu(ConstBytes ulpdu, NoReceive no_receive = NoReceive::kFault);
 
+  /// No more ULPDUs come for now: buffers are held no longer than that. To be called before the
+  /// thread leaves.
+  void let_go() { buffers_.let_go(); }
+
   /// The receive that a half-received Send had taken, if any; the owner gets it back once.
   std::optional<ReceiveBuffer> abandon();
 
@@ -108,9 +112,9 @@ class Receiver {
   };
 
   Step dispatch(ConstBytes ulpdu, NoReceive no_receive);
-  /// Checks and pins what the peer names.
-  Result<ddp::StagTable::Pin, ddp::Error> pin_for_peer(Stag stag, ddp::Rights wanted,
-                                                       TaggedOffset to, std::uint64_t length) const;
+  /// Checks and holds what the peer names.
+  Result<std::byte*, ddp::Error> reach_for_peer(Stag stag, ddp::Rights wanted, TaggedOffset to,
+                                                std::uint64_t length);
   [[nodiscard]] std::optional<Error> check_control(std::uint8_t rsvd_ulp, BufferModel model) const;
 
   Step on_tagged(const ddp::TaggedSegment& segment);
@@ -146,6 +150,7 @@ class Receiver {
   using ControlRoom = std::array<std::byte, kControlRoom>;
 
   Parts parts_;
+  ddp::Hold buffers_;
   Extensions extensions_;
   bool first_may_be_rtr_;
   bool ended_ = false;
