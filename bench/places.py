@@ -26,10 +26,15 @@ def ip(*arguments):
     subprocess.run(["ip", *arguments], check=True, capture_output=True, text=True)
 
 
+def processor(which):
+    """The first or the last (-1) that this process may use."""
+    return str(sorted(os.sched_getaffinity(0))[which])
+
+
 def on_processor(which):
     """Each end keeps to one processor: left to itself the system now and then puts both on the same,
     and what is measured then is that."""
-    return ["taskset", "--cpu-list", str(sorted(os.sched_getaffinity(0))[which])]
+    return ["taskset", "--cpu-list", processor(which)]
 
 
 class Place:
