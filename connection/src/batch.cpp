@@ -1,5 +1,6 @@
 #include "iwarp/connection/batch.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace iwarp::connection {
@@ -11,14 +12,14 @@ constexpr std::size_t kMaxPieces = 768;
 }  // namespace
 
 Batch::Batch() : gather_(kArenaSize, kMaxPieces) {
-  planned_.reserve(kMostFpdus);
+  runs_.reserve(kMostFpdus);
   pins_.reserve(kMaxPieces);
-  payload_.pieces.reserve(kMaxSges);
 }
 
 void Batch::clear() {
   gather_.clear();
-  planned_.clear();
+  runs_.clear();
+  fpdus_ = 0;
   pins_.clear();
 }
 
@@ -26,6 +27,31 @@ void Batch::swap_room(GatherList& gather, std::vector<ddp::StagTable::Pin>& pins
   GatherList room(kArenaSize, kMaxPieces);
   gather = std::exchange(gather_, std::move(room));
   pins = std::exchange(pins_, {});
+}
+
+// ---- Payload ----
+
+Batch::Payload::Payload() {
+  pieces_.reserve(kMaxSges);
+  taken_.reserve(kMaxSges);
+}
+
+void Batch::Payload::clear() {
+  pieces_.clear();
+  first_ = 0;
+}
+
+std::span<const ConstBytes> Batch::Payload::take(std::size_t octets) {
+  taken_.clear();
+  while (octets != 0) {
+    ConstBytes& piece = pieces_[first_];
+    const std::size_t size = std::min(octets, piece.size());
+    taken_.push_back(piece.first(size));
+    piece = piece.subspan(size);
+    if (piece.empty()) ++first_;
+    octets -= size;
+  }
+  return taken_;
 }
 
 }  // namespace iwarp::connection

@@ -28,77 +28,26 @@ Offer Outbound::offer(Batch& batch, const OutboundLimits& limits) {
   if (!rest().empty()) {
     batch.gather_.reference(rest());
   } else if (limits.may_leave != MayLeave::kRestOnly || terminating()) {
-    batch.before_ = position();
     offer.fault = plan(batch, limits);
     // The peer may ask again as soon as it holds a response, before the write has returned.
     parts_.responses.planned(transmitter_.cursor().response);
-    if (!batch.planned_.empty()) offer.fault.reset();  // found again, when that has left
+    if (!batch.runs_.empty()) offer.fault.reset();  // found again, when that has left
   }
   if (batch.size() == 0) batch.clear();
   offer.pieces = batch.pieces();
   return offer;
 }
 
-std::optional<SendFault> Outbound::plan(Batch& batch, const OutboundLimits& limits) {
-  std::optional<SendFault> fault;
-  while (batch.planned_.size() < Batch::kMostFpdus && batch.size() < limits.octets) {
-    if (!plan_fpdu(batch, limits, fault)) break;
-  }
-  return fault;
-}
-
-// False if there is none to make, no room for it, or a fault.
-bool Outbound::plan_fpdu(Batch& batch, const OutboundLimits& limits,
-                         std::optional<SendFault>& fault) {
-  if (!has_room(batch, limits.mulpdu)) return false;
-  const auto before = transmitter_.cursor();
-  const bool request_next = before.rtr == rdmap::Rtr::kNone && !terminating();
-  if (request_next && refused_ == before.request) {
-    fault = RequestFault{RequestFault::What::kNotAgreed, before.request, {}};
-    return false;
-  }
-  const auto segment = transmitter_.next(limits.mulpdu);
-  if (!segment) return false;
-  const std::size_t ulpdu = segment->header_size + segment->length;
-  if (!batch.planned_.empty() && batch.size() + framer_.wire_size(ulpdu) > limits.octets) {
-    transmitter_.rewind(before);
-    return false;
-  }
-  fault = gather(batch, *segment);
-  if (!fault) {
-    const MemoryFault missing = framer_.frame(segment->header_bytes(), batch.payload_.pieces,
-                                              batch.payload_.use, batch.gather_);
-    if (missing) fault = memory_missing(*segment, missing);
-  }
-  if (fault) {
-    transmitter_.rewind(before);
-    return false;
-  }
-  batch.planned_.push_back(
-      {batch.size(), position(), segment->source, segment->position, segment->closes_request});
-  return true;
-}
-
-bool Outbound::has_room(const Batch& batch, std::size_t mulpdu) const {
-  return batch.gather_.has_room(mpa::Framer::arena_needed(mulpdu, mulpdu, markers()),
-                                mpa::Framer::pieces_needed(kMaxSges, mulpdu, markers()));
-}
-
-void Outbound::go_to(const Batch::Position& position) {
-  transmitter_.rewind(position.cursor);
-  framer_ = position.framer;
-}
-
 // The memory behind what was offered is let go before this returns, unless the stream still reads
 // it: a deregistration may be waiting.
 std::optional<CutFault> Outbound::sent(Batch& batch, std::size_t accepted, std::uint64_t released) {
   std::optional<CutFault> cut;
-  if (batch.planned_.empty()) {
+  if (batch.runs_.empty()) {
     counters_.octets += accepted;
     rest_from_ += accepted;
     if (accepted != 0 && rest().empty()) drop_rest(released);
   } else {
-    const std::size_t begun = settle_planned(batch, accepted);
+    const Begun begun = settle_runs(batch, accepted);
     counters_.octets += accepted;
     cut = keep_rest(batch, begun, accepted);
     const bool lent = accepted != 0 && released < counters_.octets;
@@ -108,35 +57,56 @@ std::optional<CutFault> Outbound::sent(Batch& batch, std::size_t accepted, std::
   return cut;
 }
 
-// Brings this half to where it stands behind the FPDUs that have begun to leave; returns how many
-// they are.
-std::size_t Outbound::settle_planned(Batch& batch, std::size_t accepted) {
-  std::size_t begun = 0;
-  for (std::size_t end = 0; begun < batch.planned_.size() && end < accepted; ++begun) {
-    const Batch::Planned& fpdu = batch.planned_[begun];
-    end = fpdu.end;
-    if (fpdu.closes_request) parts_.requests.at(fpdu.request).end_offset = counters_.octets + end;
+void Outbound::go_to(const Batch::Position& position) {
+  transmitter_.rewind(position.cursor);
+  framer_ = position.framer;
+}
+
+// Brings this half to where it stands behind the FPDUs that have begun to leave.
+Outbound::Begun Outbound::settle_runs(Batch& batch, std::size_t accepted) {
+  Begun begun;
+  Batch::Position behind = batch.runs_.front().before;
+  for (std::size_t i = 0; i < batch.runs_.size() && begun.end < accepted; ++i) {
+    begun.run = &batch.runs_[i];
+    const Batch::Run& run = *begun.run;
+    behind = begin(run, accepted, begun);
+    if (begun.end != run.end) break;
+    behind = i + 1 == batch.runs_.size() ? position() : batch.runs_[i + 1].before;
+    if (run.closes_request) parts_.requests.at(run.request).end_offset = counters_.octets + run.end;
   }
-  counters_.fpdus += begun;
-  go_to(begun == 0 ? batch.before_ : batch.planned_[begun - 1].behind);
+  go_to(behind);
   parts_.responses.planned(transmitter_.cursor().response);
   parts_.responses.retire(transmitter_.cursor().response);
   return begun;
 }
 
+// Of one run, which begins at begun.end: those FPDUs of which an octet was accepted. Returns where
+// this half stands in the middle of the run, which is of no use behind its last FPDU.
+Batch::Position Outbound::begin(const Batch::Run& run, std::size_t accepted, Begun& begun) {
+  if (accepted >= run.end) {
+    begun.end = run.end;
+    counters_.fpdus += run.count;
+    return run.before;
+  }
+  Batch::Position at = run.before;
+  std::uint32_t count = 0;
+  for (; begun.end < accepted; ++count) begun.end += at.framer.pass(run.ulpdu);
+  counters_.fpdus += count;
+  at.cursor = rdmap::Transmitter::behind(at.cursor, run.source, count * run.length);
+  return at;
+}
+
 // The rest of an FPDU that was cut is copied: its CRC has been taken, so that its octets must
 // neither change nor go away with their registration.
-std::optional<CutFault> Outbound::keep_rest(const Batch& batch, std::size_t begun,
+std::optional<CutFault> Outbound::keep_rest(const Batch& batch, const Begun& begun,
                                             std::size_t accepted) {
-  if (begun == 0) return std::nullopt;
-  const Batch::Planned& last = batch.planned_[begun - 1];
-  if (last.end == accepted) return std::nullopt;
-  rest_.resize(last.end - accepted);
+  if (begun.end == accepted) return std::nullopt;
+  rest_.resize(begun.end - accepted);
   const MemoryFault missing = batch.gather_.extract(accepted, rest_);
   if (!missing) return std::nullopt;
   rest_ = std::vector<std::byte>();
   CutFault fault{std::nullopt, missing};
-  if (last.source == rdmap::Source::kRequest) fault.request = last.request;
+  if (begun.run->source == rdmap::Source::kRequest) fault.request = begun.run->request;
   return fault;
 }
 

@@ -2,8 +2,8 @@
 
 #include "iwarp/connection/outbound.hpp"
 
-/// Where payloads are read. What a request or a response names is looked up for each segment anew,
-/// and held in place until the segment has been sent.
+/// Where payloads are read. What a request or a response names is looked up for each run of
+/// segments anew, and held in place until they have been sent.
 namespace iwarp::connection {
 namespace {
 
@@ -22,36 +22,36 @@ mpa::PayloadUse Outbound::use_for(std::size_t length, SourceMemory memory) const
                                                  : mpa::PayloadUse::kReference;
 }
 
-std::optional<SendFault> Outbound::gather(Batch& batch, const rdmap::OutgoingSegment& segment) {
-  batch.payload_.pieces.clear();
+// The payload of `segment` and of the `count` - 1 segments that follow it.
+std::optional<SendFault> Outbound::gather(Batch& batch, const rdmap::OutgoingSegment& segment,
+                                          std::uint32_t count) {
+  batch.payload_.clear();
   batch.payload_.use = mpa::PayloadUse::kCopy;
   if (segment.length == 0) return std::nullopt;
   switch (segment.source) {
     case rdmap::Source::kNone: break;
-    case rdmap::Source::kRequest: return gather_request(batch, segment);
-    case rdmap::Source::kResponse: return gather_response(batch, segment);
-    case rdmap::Source::kTerminate:
-      batch.payload_.pieces.push_back(transmitter_.terminate_bytes());
-      break;
+    case rdmap::Source::kRequest: return gather_request(batch, segment, segment.length * count);
+    case rdmap::Source::kResponse: return gather_response(batch, segment, segment.length * count);
+    case rdmap::Source::kTerminate: batch.payload_.add(transmitter_.terminate_bytes()); break;
   }
   return std::nullopt;
 }
 
 std::optional<SendFault> Outbound::gather_request(Batch& batch,
-                                                  const rdmap::OutgoingSegment& segment) {
+                                                  const rdmap::OutgoingSegment& segment,
+                                                  std::uint32_t length) {
   const bool in_line = parts_.requests.at(segment.position).payload_in == rdmap::PayloadIn::kInline;
   // What is inline lies in the queue, where nothing is written until the request is done.
   batch.payload_.use = use_for(segment.length, in_line ? SourceMemory::kStable : source_);
-  if (!in_line) return gather_list(batch, segment);
-  batch.payload_.pieces.push_back(
-      parts_.requests.inline_data(segment.position).subspan(segment.offset, segment.length));
+  if (!in_line) return gather_list(batch, segment, length);
+  batch.payload_.add(parts_.requests.inline_data(segment.position).subspan(segment.offset, length));
   return std::nullopt;
 }
 
-std::optional<SendFault> Outbound::gather_list(Batch& batch,
-                                               const rdmap::OutgoingSegment& segment) {
+std::optional<SendFault> Outbound::gather_list(Batch& batch, const rdmap::OutgoingSegment& segment,
+                                               std::uint32_t length) {
   std::uint64_t skip = segment.offset;
-  std::uint64_t left = segment.length;
+  std::uint64_t left = length;
   for (const ddp::Sge& sge : parts_.requests.sges(segment.position)) {
     if (left == 0) break;
     if (skip >= sge.length) {
@@ -62,7 +62,7 @@ std::optional<SendFault> Outbound::gather_list(Batch& batch,
     const auto memory =
         pin(batch, sge.lkey, ddp::Rights::kNone, TaggedOffset{sge.address + skip}, size);
     if (!memory) return RequestFault{RequestFault::What::kNoAccess, segment.position, {}};
-    batch.payload_.pieces.push_back({*memory, static_cast<std::size_t>(size)});
+    batch.payload_.add({*memory, static_cast<std::size_t>(size)});
     left -= size;
     skip = 0;
   }
@@ -72,13 +72,14 @@ std::optional<SendFault> Outbound::gather_list(Batch& batch,
 // Others, peers or the program, may write to what a peer reads; that is theirs to order (RFC 5040
 // §5.5), whatever was promised of requests.
 std::optional<SendFault> Outbound::gather_response(Batch& batch,
-                                                   const rdmap::OutgoingSegment& segment) {
+                                                   const rdmap::OutgoingSegment& segment,
+                                                   std::uint32_t length) {
   const rdmap::ReadRequest& asked = parts_.responses.at(segment.position).read;
   const auto memory = pin(batch, asked.source_stag, ddp::Rights::kRemoteRead,
-                          TaggedOffset{asked.source_to.value() + segment.offset}, segment.length);
+                          TaggedOffset{asked.source_to.value() + segment.offset}, length);
   if (!memory) return refuse_read(segment, memory.error());
   batch.payload_.use = use_for(segment.length, SourceMemory::kMayChange);
-  batch.payload_.pieces.push_back({*memory, segment.length});
+  batch.payload_.add({*memory, length});
   return std::nullopt;
 }
 

@@ -63,6 +63,16 @@ void UntaggedHeader::encode(std::byte* at) const {
   store_be(at + kUntaggedMoAt, mo.value());
 }
 
+void advance(std::byte* header, std::uint32_t octets) {
+  if ((std::to_integer<std::uint8_t>(header[kControlAt]) & kTaggedFlag) != 0) {
+    std::byte* const to = header + kTaggedToAt;
+    store_be(to, load_be<std::uint64_t>(to) + octets);
+  } else {
+    std::byte* const mo = header + kUntaggedMoAt;
+    store_be(mo, load_be<std::uint32_t>(mo) + octets);
+  }
+}
+
 std::size_t claimed_header_size(ConstBytes ulpdu) {
   if (ulpdu.empty()) return 0;
   return (octet(ulpdu, kControlAt) & kTaggedFlag) != 0 ? kTaggedHeaderSize : kUntaggedHeaderSize;

@@ -203,9 +203,7 @@ MemoryFault Framer::frame(ConstBytes header, std::span<const ConstBytes> payload
     out.rewind(before);
     return fault;
   }
-  if (markers_ == Markers::kOn) {
-    phase_ = static_cast<std::uint16_t>((phase_ + wire_size(ulpdu_length)) % kMarkerInterval);
-  }
+  pass(ulpdu_length);
   return {};
 }
 

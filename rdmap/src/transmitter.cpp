@@ -21,6 +21,26 @@ std::optional<OutgoingSegment> Transmitter::next(std::size_t mulpdu) {
   return std::nullopt;
 }
 
+std::uint32_t Transmitter::alike(const OutgoingSegment& segment) const {
+  const bool in_request = segment.source == Source::kRequest;
+  const bool in_message = in_request || segment.source == Source::kResponse;
+  if (!in_message || segment.length == 0 || segment.last == ddp::Last::kYes) return 0;
+  const std::uint32_t total = in_request ? parts_.requests.at(segment.position).length
+                                         : parts_.responses.at(segment.position).read.size;
+  return (total - (segment.offset + segment.length) - 1) / segment.length;
+}
+
+Transmitter::Cursor Transmitter::behind(Cursor cursor, Source source, std::uint32_t octets) {
+  if (source == Source::kRequest) {
+    cursor.request_offset += octets;
+    cursor.request_open = true;
+  } else {
+    cursor.response_offset += octets;
+    cursor.response_open = true;
+  }
+  return cursor;
+}
+
 bool Transmitter::response_ready() const { return cursor_.response != parts_.responses.tail(); }
 
 bool Transmitter::request_ready() const {

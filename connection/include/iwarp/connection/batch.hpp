@@ -42,19 +42,33 @@ class Batch {
     rdmap::Transmitter::Cursor cursor;
     mpa::Framer framer{mpa::Crc::kOn, mpa::Markers::kOff};
   };
-  /// An FPDU that is offered.
-  struct Planned {
-    std::size_t end = 0;  // octets of the batch up to and with it
-    Position behind;
+  /// A run of FPDUs of one message that are offered: of the same size, but for Markers. The last
+  /// FPDU of a message is a run of its own.
+  struct Run {
+    Position before;
+    std::size_t end = 0;       // octets of the batch up to and with its last FPDU
+    std::size_t ulpdu = 0;     // octets of each of them, with the header,
+    std::uint32_t length = 0;  // and without
+    std::uint32_t count = 0;   // FPDUs
     rdmap::Source source = rdmap::Source::kNone;
     std::uint32_t request = 0;    // that it belongs to, if that is its source,
     bool closes_request = false;  // and whether it is the last of it
   };
 
-  /// The payload of the FPDU that is being made, where it lies.
-  struct Payload {
-    std::vector<ConstBytes> pieces;
+  /// The payload of the run that is being made, where it lies.
+  class Payload {
+   public:
+    Payload();
+    void clear();
+    void add(ConstBytes piece) { pieces_.push_back(piece); }
+    /// The next `octets`, in order; valid until the next call. Precondition: there are so many.
+    std::span<const ConstBytes> take(std::size_t octets);
     mpa::PayloadUse use = mpa::PayloadUse::kCopy;
+
+   private:
+    std::vector<ConstBytes> pieces_;
+    std::size_t first_ = 0;  // of the pieces that something is left of
+    std::vector<ConstBytes> taken_;
   };
 
   /// Gives the room away, for a stream that still reads from it, and makes it anew. If that throws,
@@ -62,10 +76,10 @@ class Batch {
   void swap_room(GatherList& gather, std::vector<ddp::StagTable::Pin>& pins);
 
   GatherList gather_;
-  std::vector<Planned> planned_;
+  std::vector<Run> runs_;
+  std::size_t fpdus_ = 0;                  // of all runs
   std::vector<ddp::StagTable::Pin> pins_;  // memory that the gather list refers to
   Payload payload_;
-  Position before_;  // where the half stood before the first FPDU
 };
 
 }  // namespace iwarp::connection

@@ -84,8 +84,8 @@ struct OutboundCounters {
 /// except that FPDUs that have not begun may be others then: what has come in meanwhile may go
 /// first, and what was ended is not sent. Of an FPDU that has begun the rest is kept here, as its
 /// CRC has been taken. Not thread-safe: one thread at a time. Files: outbound.cpp offers and what
-/// becomes of them, outbound_sources.cpp where payloads are read, outbound_faults.cpp what cannot
-/// be sent.
+/// becomes of them, outbound_plan.cpp which FPDUs an offer holds, outbound_sources.cpp where
+/// payloads are read, outbound_faults.cpp what cannot be sent.
 class Outbound {
  public:
   /// What it works with and does not own.
@@ -169,24 +169,40 @@ class Outbound {
     GatherList gather{0, 0};
     std::vector<ddp::StagTable::Pin> pins;
   };
-  std::optional<SendFault> plan(Batch& batch, const OutboundLimits& limits);
-  bool plan_fpdu(Batch& batch, const OutboundLimits& limits, std::optional<SendFault>& fault);
-  [[nodiscard]] bool has_room(const Batch& batch, std::size_t mulpdu) const;
+  // What has begun to leave of a batch: up to and with an FPDU of `run`, which ends at `end`.
+  struct Begun {
+    const Batch::Run* run = nullptr;
+    std::size_t end = 0;
+  };
   [[nodiscard]] Batch::Position position() const { return {transmitter_.cursor(), framer_}; }
   void go_to(const Batch::Position& position);
-  std::size_t settle_planned(Batch& batch, std::size_t accepted);
-  std::optional<CutFault> keep_rest(const Batch& batch, std::size_t begun, std::size_t accepted);
+  Begun settle_runs(Batch& batch, std::size_t accepted);
+  Batch::Position begin(const Batch::Run& run, std::size_t accepted, Begun& begun);
+  std::optional<CutFault> keep_rest(const Batch& batch, const Begun& begun, std::size_t accepted);
   void drop_rest(std::uint64_t released);
   void hold(Batch& batch);
   [[nodiscard]] bool is_done(std::uint32_t position, std::uint64_t released) const;
   void count(rdmap::Operation operation);
 
+  // outbound_plan.cpp
+  std::optional<SendFault> plan(Batch& batch, const OutboundLimits& limits);
+  bool plan_run(Batch& batch, const OutboundLimits& limits, std::optional<SendFault>& fault);
+  [[nodiscard]] bool refuses_next() const;
+  [[nodiscard]] bool fits(const Batch& batch, std::size_t ulpdu,
+                          const OutboundLimits& limits) const;
+  std::uint32_t frame_run(Batch& batch, rdmap::OutgoingSegment segment, std::uint32_t most,
+                          const OutboundLimits& limits, MemoryFault& missing);
+
   // outbound_sources.cpp
   [[nodiscard]] mpa::PayloadUse use_for(std::size_t length, SourceMemory memory) const;
-  std::optional<SendFault> gather(Batch& batch, const rdmap::OutgoingSegment& segment);
-  std::optional<SendFault> gather_request(Batch& batch, const rdmap::OutgoingSegment& segment);
-  std::optional<SendFault> gather_list(Batch& batch, const rdmap::OutgoingSegment& segment);
-  std::optional<SendFault> gather_response(Batch& batch, const rdmap::OutgoingSegment& segment);
+  std::optional<SendFault> gather(Batch& batch, const rdmap::OutgoingSegment& segment,
+                                  std::uint32_t count);
+  std::optional<SendFault> gather_request(Batch& batch, const rdmap::OutgoingSegment& segment,
+                                          std::uint32_t length);
+  std::optional<SendFault> gather_list(Batch& batch, const rdmap::OutgoingSegment& segment,
+                                       std::uint32_t length);
+  std::optional<SendFault> gather_response(Batch& batch, const rdmap::OutgoingSegment& segment,
+                                           std::uint32_t length);
 
   Result<std::byte*, ddp::Error> pin(Batch& batch, Stag stag, ddp::Rights wanted, TaggedOffset from,
                                      std::uint64_t length);

@@ -65,6 +65,10 @@ using AnySegment = std::variant<TaggedSegment, UntaggedSegment>;
 /// are ignored.
 Result<AnySegment, Error> parse(ConstBytes ulpdu);
 
+/// Makes the encoded header of a segment that of the one which follows it in the same message, its
+/// payload beginning `octets` further on: in TO or MO, as the T flag says.
+void advance(std::byte* header, std::uint32_t octets);
+
 /// Size of the header that a ULPDU claims to start with, by its T flag; 0 if it is empty.
 std::size_t claimed_header_size(ConstBytes ulpdu);
 

@@ -43,6 +43,16 @@ class Framer {
   MemoryFault frame(ConstBytes header, std::span<const ConstBytes> payload, PayloadUse use,
                     GatherList& out);
 
+  /// Remembers an FPDU as if frame() had made it, for a ULPDU of `ulpdu_length` octets; returns its
+  /// octets, Markers included.
+  std::size_t pass(std::size_t ulpdu_length) {
+    const std::size_t size = wire_size(ulpdu_length);
+    if (markers_ == Markers::kOn) {
+      phase_ = static_cast<std::uint16_t>((phase_ + size) % kMarkerInterval);
+    }
+    return size;
+  }
+
   /// An upper bound of the arena octets that one frame() takes, at any position of the stream.
   /// `copied` counts the octets of the ULPDU that are copied: the header, and with
   /// PayloadUse::kCopy the payload.

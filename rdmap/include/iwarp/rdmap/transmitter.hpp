@@ -78,6 +78,17 @@ class Transmitter {
   /// Precondition: mulpdu >= 128, MPA's least, into which the control messages fit whole.
   std::optional<OutgoingSegment> next(std::size_t mulpdu);
 
+  /// How many segments of the same message follow `segment`, which next() has just given, and
+  /// differ from it in nothing but where they begin. The last of the message is none of them.
+  [[nodiscard]] std::uint32_t alike(const OutgoingSegment& segment) const;
+  /// Plans so many of them, as next() would. Precondition: there are.
+  void repeat(const OutgoingSegment& segment, std::uint32_t count) {
+    cursor_ = behind(cursor_, segment.source, count * segment.length);
+  }
+  /// Where planning stands `octets` behind `cursor`, in the middle of the same message, whose
+  /// payload `source` names.
+  static Cursor behind(Cursor cursor, Source source, std::uint32_t octets);
+
   /// Whether the next request is a kLocal whose turn has come: everything before it has been
   /// planned, and what a fence waits for is there. Nothing behind it is planned before
   /// skip_local().

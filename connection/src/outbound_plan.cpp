@@ -1,0 +1,84 @@
+#include <algorithm>
+
+#include "iwarp/connection/outbound.hpp"
+#include "iwarp/ddp/header.hpp"
+
+/// Which FPDUs the next gathering write holds. They are made in runs: the segments of a long
+/// message differ in nothing but where they begin, so that what is decided, looked up and
+/// remembered for one of them holds for all.
+namespace iwarp::connection {
+
+std::optional<SendFault> Outbound::plan(Batch& batch, const OutboundLimits& limits) {
+  std::optional<SendFault> fault;
+  while (batch.size() < limits.octets && plan_run(batch, limits, fault)) {
+  }
+  return fault;
+}
+
+// False if there is none to make, no room for it, or a fault.
+bool Outbound::plan_run(Batch& batch, const OutboundLimits& limits,
+                        std::optional<SendFault>& fault) {
+  const Batch::Position before = position();
+  if (refuses_next()) {
+    fault = RequestFault{RequestFault::What::kNotAgreed, before.cursor.request, {}};
+    return false;
+  }
+  const auto segment = transmitter_.next(limits.mulpdu);
+  if (!segment) return false;
+  const std::size_t ulpdu = segment->header_size + segment->length;
+  if (!fits(batch, ulpdu, limits)) {
+    transmitter_.rewind(before.cursor);
+    return false;
+  }
+  const std::size_t others = (limits.octets - std::min(limits.octets, batch.size())) / ulpdu;
+  const std::uint32_t most =
+      1U + std::min(transmitter_.alike(*segment), static_cast<std::uint32_t>(others));
+  fault = gather(batch, *segment, most);
+  std::uint32_t count = 0;
+  if (!fault) {
+    MemoryFault missing;
+    count = frame_run(batch, *segment, most, limits, missing);
+    if (count == 0) fault = memory_missing(*segment, missing);
+  }
+  if (fault) {
+    transmitter_.rewind(before.cursor);
+    return false;
+  }
+  if (count > 1) transmitter_.repeat(*segment, count - 1);
+  batch.runs_.push_back({before, batch.size(), ulpdu, segment->length, count, segment->source,
+                         segment->position, segment->closes_request});
+  batch.fpdus_ += count;
+  return true;
+}
+
+bool Outbound::refuses_next() const {
+  const auto& cursor = transmitter_.cursor();
+  return refused_ == cursor.request && cursor.rtr == rdmap::Rtr::kNone && !terminating();
+}
+
+// Whether one more FPDU may go into the batch. One alone may be longer than allowed.
+bool Outbound::fits(const Batch& batch, std::size_t ulpdu, const OutboundLimits& limits) const {
+  const bool room = batch.gather_.has_room(mpa::Framer::arena_needed(ulpdu, ulpdu, markers()),
+                                           mpa::Framer::pieces_needed(kMaxSges, ulpdu, markers()));
+  const bool first = batch.runs_.empty() && batch.size() == 0;
+  return room && batch.fpdus_ < Batch::kMostFpdus &&
+         (first || batch.size() + framer_.wire_size(ulpdu) <= limits.octets);
+}
+
+// Frames `segment` and up to `most` - 1 that follow it, as far as they fit; returns how many. It
+// ends in front of memory that is missing: what is there leaves first.
+std::uint32_t Outbound::frame_run(Batch& batch, rdmap::OutgoingSegment segment, std::uint32_t most,
+                                  const OutboundLimits& limits, MemoryFault& missing) {
+  const std::size_t ulpdu = segment.header_size + segment.length;
+  std::uint32_t count = 0;
+  do {
+    missing = framer_.frame(segment.header_bytes(), batch.payload_.take(segment.length),
+                            batch.payload_.use, batch.gather_);
+    if (missing) break;
+    ddp::advance(segment.header.data(), segment.length);
+    ++count;
+  } while (count < most && batch.fpdus_ + count < Batch::kMostFpdus && fits(batch, ulpdu, limits));
+  return count;
+}
+
+}  // namespace iwarp::connection
