@@ -93,6 +93,22 @@ void expect_rejected_below(const Bytes& whole) {
   EXPECT_TRUE(parse(whole));
 }
 
+TEST(TaggedHeader, OfTheNextSegmentDiffersInItsTaggedOffset) {
+  TaggedHeader header{Last::kNo, 0x40, Stag{0x01020304}, TaggedOffset{0xFFFFFFFFFFFFFFF0}};
+  auto octets = encoded(header);
+  advance(octets.data(), 0x1F);
+  header.to = TaggedOffset{0xF};  // wraps: the receiver sees to that
+  EXPECT_EQ(octets, encoded(header));
+}
+
+TEST(UntaggedHeader, OfTheNextSegmentDiffersInItsMessageOffset) {
+  UntaggedHeader header{Last::kNo, 0x43, 0xA1A2A3A4, QueueNumber{0}, Msn{7}, MessageOffset{0xFFFF}};
+  auto octets = encoded(header);
+  advance(octets.data(), 1442);
+  header.mo = MessageOffset{0xFFFF + 1442};
+  EXPECT_EQ(octets, encoded(header));
+}
+
 TEST(TaggedHeader, RejectsTruncatedSegment) { expect_rejected_below(encoded(TaggedHeader{})); }
 
 TEST(UntaggedHeader, RejectsTruncatedSegment) { expect_rejected_below(encoded(UntaggedHeader{})); }

@@ -199,6 +199,39 @@ TEST_F(TransmitterSegment, CopiesTheSinkOfAReadIntoItsResponse) {  // RFC 5040 Â
   EXPECT_EQ(sent[1].tagged.to, TaggedOffset{14}) << "wraps: the Data Sink sees to that";
 }
 
+// Whether one plans them one by one or says how many there are.
+TEST_F(TransmitterSegment, OfAMessageAreAlikeButTheLast) {
+  auto& transmitter = endpoint.transmitter;
+  for (const std::uint32_t size : {109U, 110U, 111U, 219U, 220U, 221U, 1100U}) {
+    SCOPED_TRACE(size);
+    post(Operation::kSend, size);
+    const auto before = transmitter.cursor();
+    const auto first = transmitter.next(128);
+    ASSERT_TRUE(first);
+    const std::uint32_t alike = transmitter.alike(*first);
+    EXPECT_EQ(alike, size <= 110 ? 0U : (size - 1) / 110 - 1);
+    if (alike > 0) transmitter.repeat(*first, alike);
+    if (first->last == ddp::Last::kNo) {
+      const auto last = transmitter.next(128);
+      ASSERT_TRUE(last);
+      EXPECT_EQ(last->last, ddp::Last::kYes);
+      EXPECT_EQ(last->offset, 110 * (alike + 1));
+      EXPECT_EQ(transmitter.alike(*last), 0U);
+    }
+    const auto after = transmitter.cursor();
+    transmitter.rewind(before);
+    while (transmitter.cursor().request != after.request) ASSERT_TRUE(transmitter.next(128));
+    EXPECT_EQ(transmitter.cursor().request_offset, 0U);
+  }
+}
+
+TEST_F(TransmitterSegment, OfAMessageOfRdmapsOwnHasNoneAlike) {
+  post(Operation::kRead, 5000);
+  const auto request = endpoint.transmitter.next(128);
+  ASSERT_TRUE(request);
+  EXPECT_EQ(endpoint.transmitter.alike(*request), 0U);
+}
+
 TEST_F(TransmitterSegment, PointsAtWhatItCarries) {
   post(Operation::kSend, 300);
   const auto first = endpoint.transmitter.next(128);

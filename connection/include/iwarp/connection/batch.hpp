@@ -30,6 +30,11 @@ class Batch {
   [[nodiscard]] std::span<const iovec> pieces() const { return gather_.pieces(); }
   /// How many octets they are.
   [[nodiscard]] std::size_t size() const { return gather_.size(); }
+  /// How many FPDUs they are, and in how many runs they were planned.
+  [[nodiscard]] std::size_t fpdus() const { return fpdus_; }
+  [[nodiscard]] std::size_t runs() const { return runs_.size(); }  ///< See fpdus().
+  /// How many times memory was pinned for them.
+  [[nodiscard]] std::size_t pins() const { return pins_.size(); }
   /// Forgets the octets and lets the memory go that they were to be read from: a deregistration may
   /// be waiting for it.
   void clear();

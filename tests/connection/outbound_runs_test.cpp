@@ -1,0 +1,149 @@
+#include <gtest/gtest.h>
+
+#include <memory>
+
+#include "connection/peer.hpp"
+#include "iwarp/mpa/mulpdu.hpp"
+
+// FPDUs that are planned in runs: the stream is the one that segments make one by one, wherever TCP
+// cuts it.
+namespace iwarp::test {
+namespace {
+
+using connection::Offer;
+using connection::RequestFault;
+using connection::Terms;
+using ddp::Rights;
+using rdmap::Operation;
+
+constexpr std::size_t kFpdu = 256;
+constexpr std::uint32_t kMessage = 1100;  // four FPDUs of a run, and one that is shorter
+
+struct Kind {
+  Operation operation;
+  bool markers;
+  bool stable;
+};
+
+std::ostream& operator<<(std::ostream& out, const Kind& kind) {
+  return out << (kind.operation == Operation::kSend    ? "send"
+                 : kind.operation == Operation::kWrite ? "write"
+                                                       : "read response")
+             << (kind.markers ? ", markers" : "") << (kind.stable ? ", stable" : "");
+}
+
+// An end that has one message to send, from a list of odd pieces, and the other end.
+class RunWorld {
+ public:
+  explicit RunWorld(const Kind& kind)
+      : kind_(kind), from(sender, terms(kind)), to(receiver, terms(kind)) {
+    from.mulpdu = to.mulpdu =
+        mpa::mulpdu(kFpdu, kind.markers ? mpa::Markers::kOn : mpa::Markers::kOff);
+    const Ulpdu data = pattern(kMessage);
+    std::ranges::copy(data, source.memory.data());
+    receiver.receives.post(1, {inbox.sge(0, kMessage)});
+    const std::vector<ddp::Sge> pieces{source.sge(0, 1), source.sge(1, 699), source.sge(700, 0),
+                                       source.sge(700, 400)};
+    if (kind.operation == Operation::kRead) {
+      receiver.post(request_of(kind.operation, source.stag, source.to(0)),
+                    {inbox.sge(0, kMessage)});
+      from.receive(to.send());
+    } else {
+      sender.post(request_of(kind.operation, inbox.stag, inbox.to(0)), pieces);
+    }
+  }
+
+  // The next octets, of which `accepted` or all are sent.
+  Octets send(std::size_t accepted, std::size_t most = 65536) {
+    const Offer offer =
+        from.core.outbound().offer(from.batch, {.mulpdu = from.mulpdu, .octets = most});
+    EXPECT_FALSE(offer.fault);
+    Octets octets = octets_of(offer.pieces);
+    octets.resize(std::min(octets.size(), accepted));
+    from.released += octets.size();
+    EXPECT_FALSE(from.core.outbound().sent(from.batch, octets.size(), from.released));
+    return octets;
+  }
+  Octets send_all(std::size_t most = 65536) {
+    Octets all;
+    for (Octets some = send(SIZE_MAX, most); !some.empty(); some = send(SIZE_MAX, most)) {
+      all.insert(all.end(), some.begin(), some.end());
+    }
+    return all;
+  }
+  void expect_arrival(const Octets& octets) {
+    to.receive(octets);
+    EXPECT_FALSE(to.events.fault);
+    EXPECT_TRUE(std::ranges::equal(inbox.part(0, kMessage), pattern(kMessage)));
+  }
+
+ private:
+  static Terms terms(const Kind& kind) {
+    Terms terms = usual_terms();
+    const auto markers = kind.markers ? mpa::Markers::kOn : mpa::Markers::kOff;
+    terms.modes.markers_tx = terms.modes.markers_rx = markers;
+    if (kind.stable) terms.source = connection::SourceMemory::kStable;
+    return terms;
+  }
+  Kind kind_;
+
+ public:
+  Endpoint sender, receiver;
+  Region& source = sender.enable(kMessage, Rights::kRemoteRead);
+  Region& inbox = receiver.enable(kMessage, Rights::kLocalWrite | Rights::kRemoteWrite);
+  Peer from, to;
+};
+
+class OutboundRuns : public testing::TestWithParam<Kind> {};
+
+TEST_P(OutboundRuns, MakeTheStreamThatSegmentsOneByOneMake) {
+  RunWorld runs(GetParam());
+  RunWorld singly(GetParam());
+  const Octets octets = runs.send_all();
+  EXPECT_EQ(singly.send_all(1), octets);
+  runs.expect_arrival(octets);
+  EXPECT_EQ(runs.from.core.outbound().counters().fpdus, 5U);
+  EXPECT_EQ(singly.from.core.outbound().counters().fpdus, 5U);
+}
+
+TEST_P(OutboundRuns, GoOnWhereTcpHasCutThem) {
+  const Octets all = RunWorld(GetParam()).send_all();
+  for (std::size_t cut = 0; cut <= all.size(); ++cut) {
+    SCOPED_TRACE(cut);
+    RunWorld world(GetParam());
+    Octets octets = world.send(cut);
+    ASSERT_EQ(octets.size(), cut);
+    const std::uint64_t begun = world.from.core.outbound().counters().fpdus;
+    const std::size_t rest = world.from.core.outbound().rest().size();
+    EXPECT_EQ(rest == 0,
+              cut == 0 || cut == all.size() || begun * kFpdu == cut || GetParam().markers)
+        << "begun " << begun;
+    const Octets more = world.send_all();
+    octets.insert(octets.end(), more.begin(), more.end());
+    ASSERT_EQ(octets, all);
+    EXPECT_EQ(world.from.core.outbound().counters().fpdus, 5U);
+  }
+}
+
+// What is looked up and remembered for a message does not depend on how many FPDUs it makes.
+TEST_P(OutboundRuns, AreOneForTheWholeMessageButItsLastFpdu) {
+  RunWorld world(GetParam());
+  const auto& batch = world.from.batch;
+  const Offer offer =
+      world.from.core.outbound().offer(world.from.batch, {.mulpdu = world.from.mulpdu});
+  EXPECT_FALSE(offer.pieces.empty());
+  EXPECT_EQ(batch.fpdus(), 5U);
+  EXPECT_EQ(batch.runs(), 2U);
+  EXPECT_EQ(batch.pins(), 1U);
+  EXPECT_FALSE(world.from.core.outbound().sent(world.from.batch, 0, world.from.released));
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    OfEachKind, OutboundRuns,
+    testing::Values(Kind{Operation::kSend, false, false}, Kind{Operation::kSend, true, false},
+                    Kind{Operation::kWrite, false, false}, Kind{Operation::kWrite, true, false},
+                    Kind{Operation::kWrite, false, true}, Kind{Operation::kRead, false, false},
+                    Kind{Operation::kRead, true, false}));
+
+}  // namespace
+}  // namespace iwarp::test
