@@ -103,19 +103,36 @@ class OfLibfabric(unittest.TestCase):
         self.assertTrue(self.flow("latency").alike)
 
 
+class Counted(Ucx):
+    """Notes how many iterations it is asked for."""
+
+    def __init__(self, took):
+        super().__init__(Nowhere(), BUILDS, "octets", "tag_bw", 64)
+        self.took, self.asked = took, []
+
+    def once(self, iterations):
+        self.asked.append(iterations)
+        return 1.0, self.took(iterations)
+
+
 class OfIterations(unittest.TestCase):
     def test_so_many_that_the_time_is_about_right(self):
-        asked = []
-
-        class Counted(Ucx):
-            def once(self, iterations):
-                asked.append(iterations)
-                return 1.0, iterations / 1000
-
-        flow = Counted(Nowhere(), BUILDS, "octets", "tag_bw", 64)
+        flow = Counted(lambda iterations: iterations / 1000)
         self.assertEqual(flow.run(0.5), Sample(1.0))
         flow.run(0.5)
-        self.assertEqual(asked, [Ucx.first_iterations, 500, 500])
+        self.assertEqual(flow.asked, [200, 500, 500])
+
+    def test_a_slow_start_is_not_taken_for_the_rate(self):
+        flow = Counted(lambda iterations: 0.01 + iterations / 1e6)
+        flow.run(0.5)
+        tried, measured = flow.asked[1:-1], flow.asked[-1]
+        self.assertTrue(tried)
+        self.assertAlmostEqual(flow.took(measured), 0.5, delta=0.15)
+
+    def test_trying_has_an_end(self):
+        flow = Counted(lambda iterations: 0)
+        flow.run(0.5)
+        self.assertEqual(len(flow.asked), 4)
 
 
 if __name__ == "__main__":
