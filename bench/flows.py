@@ -13,16 +13,23 @@ RUN_SECONDS = 60
 
 
 class Sample(typing.NamedTuple):
-    """One measurement: octets or messages a second, or microseconds one way; processor seconds of
-    both ends for a thousand million octets, or a million messages."""
+    """One measurement: octets or messages a second, or microseconds one way (the median); processor
+    seconds of both ends for a thousand million octets, or a million messages, if they are known; of
+    latencies also their percentiles by name."""
     value: float
-    cpu: float
+    cpu: float | None = None
+    percentiles: dict | None = None
+
+
+PERCENTILES = ("min", "median", "p90", "p99", "p99.9", "max")
 
 
 class Flow:
     """One kind of traffic between the two ends of a place."""
 
     name = ""
+    family = ""  # whose it is: a curve of the report
+    alike = True  # does the same as ours, so that the two may be compared
     missing = None  # the program that is not installed, if it is not
 
     def __init__(self, place, builds):
@@ -87,31 +94,43 @@ def cpu_of(told, figure, octets, messages):
     return used / amount if amount else 0
 
 
+def latency_of(told, cpu):
+    """Likewise."""
+    latencies = told["latency_us"]
+    return Sample(latencies["median"], cpu, {name: latencies[name] for name in PERCENTILES})
+
+
 class Ours(Served):
     """`iwarp perf`. `figure` is octets, messages or latency."""
 
     def __init__(self, place, builds, figure, options, build="ours"):
         super().__init__(place, builds)
         self.figure, self.options = figure, list(options)
-        self.name = build
+        self.name = self.family = build
         self.program = os.path.join(builds[build], "cli", "iwarp")
         self.server_command = (self.program, "perf", "server", "--listen",
                                f"{place.server_address}:0")
 
     def run(self, seconds):
         latency = ["--latency"] if self.figure == "latency" else []
-        told = json.loads(output_of(
+        return self.sample(output_of(
             [*self.place.client, self.program, "perf", f"{self.place.server_address}:{self.port}",
-             *self.options, *latency, "--duration", str(seconds), "--json"]))["ours"]
+             *self.options, *latency, "--duration", str(seconds), "--json"]))
+
+    def sample(self, text):
+        """Of what the client has printed."""
+        told = json.loads(text)["ours"]
         cpu = cpu_of(told, self.figure, told["octets"], told["messages"])
         if self.figure == "latency":
-            return Sample(told["latency_us"]["median"], cpu)
+            return latency_of(told, cpu)
         return Sample(told["bytes_per_second" if self.figure == "octets" else "messages_per_second"],
                       cpu)
 
 
 class Raw(Served):
     """Raw TCP (tcp_perf)."""
+
+    family = "raw"
 
     def __init__(self, place, builds, figure, wait, size):
         super().__init__(place, builds)
@@ -122,13 +141,17 @@ class Raw(Served):
 
     def run(self, seconds):
         shape = "ping-pong" if self.figure == "latency" else "stream"
-        told = json.loads(output_of(
+        return self.sample(output_of(
             [*self.place.client, self.program, "client", self.place.server_address, self.port,
              "--wait", self.wait, "--shape", shape, "--size", self.size, "--seconds", str(seconds)]))
+
+    def sample(self, text):
+        """Of what the client has printed."""
+        told = json.loads(text)
         messages = told["octets"] / told["size"]
         cpu = cpu_of(told, self.figure, told["octets"], messages)
         if self.figure == "latency":
-            return Sample(told["latency_us"]["median"], cpu)
+            return latency_of(told, cpu)
         return Sample(told["octets_per_second"], cpu)
 
 
@@ -162,17 +185,27 @@ class Once(Flow):
         finally:
             end(process)
 
+    def iterations_for(self, seconds):
+        """A few are slower than many are: what has taken too little time is tried again with more."""
+        iterations = self.first_iterations
+        for _ in range(3):
+            _, took = self.once(iterations)
+            iterations = max(int(iterations * seconds / max(took, 1e-4)), 50)
+            if took > seconds / 4:
+                break
+        return iterations
+
     def run(self, seconds):
         if self.iterations is None:
-            _, took = self.once(self.first_iterations)
-            self.iterations = max(int(self.first_iterations * seconds / max(took, 1e-3)), 50)
+            self.iterations = self.iterations_for(seconds)
         value, _ = self.once(self.iterations)
-        return Sample(value, 0)
+        return Sample(value)
 
 
 class Ucx(Once):
     """UCX over tcp."""
 
+    family = "ucx"
     missing = None if os.access("/usr/bin/ucx_perftest", os.X_OK) else "ucx_perftest"
 
     def __init__(self, place, builds, figure, test, size):
@@ -198,10 +231,16 @@ class Ucx(Once):
 
 
 class Fabric(Once):
-    """libfabric's tcp provider: a ping-pong."""
+    """libfabric's tcp provider: a ping-pong. Its rate is that of one message under way, which is
+    less than it could do: Debian has no program that keeps more of them."""
 
+    family = "libfabric"
     missing = None if os.access("/usr/bin/fi_pingpong", os.X_OK) else "fi_pingpong"
     name = "libfabric tcp"
+
+    def __init__(self, place, builds, figure, size):
+        super().__init__(place, builds, figure, size)
+        self.alike = figure == "latency"
 
     def commands(self, iterations):
         common = ["fi_pingpong", "-p", "tcp", "-e", "msg", "-S", str(self.size), "-I",

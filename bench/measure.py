@@ -5,10 +5,11 @@ import dataclasses
 import statistics
 import time
 
-from distance import step
+from distance import Unknown, step
 
 RAW_KEPT = 2  # variants of raw TCP that are measured in each round
-LEAST_PAIRS = 3  # that a distance has to have been seen with to count
+LEAST_PAIRS = 3  # neighbours that a distance has to have been seen with to count
+MORE = 3  # times as many rounds at most, if none was
 NOISY = 0.25  # of the middle half of what raw TCP does, through its median
 STOLEN = 0.05  # of the processors' time
 
@@ -28,70 +29,100 @@ def stolen_time():
 
 
 @dataclasses.dataclass
-class Measured:
-    """One sample, and at which step of distance; None if that changed meanwhile."""
-    value: float
-    cpu: float
-    at: int | None
-
-
-@dataclasses.dataclass
 class Figures:
-    """Of one flow, a sample for each round."""
-    name: str
+    """Of one flow: a sample of each round, or None if the distance changed meanwhile."""
+    flow: object
     samples: list = dataclasses.field(default_factory=list)
+    steps: list = dataclasses.field(default_factory=list)
+
+    def add(self, sample, at):
+        self.samples.append(sample)
+        self.steps.append(at)
 
     def at(self, distance):
-        return [one for one in self.samples if one.at == distance]
-
-    def median(self, distance):
-        return statistics.median(one.value for one in self.at(distance))
-
-    def cpu(self, distance):
-        return statistics.median(one.cpu for one in self.at(distance))
+        """Those of one distance."""
+        chosen = [sample for sample, at in zip(self.samples, self.steps) if at == distance]
+        return Figures(self.flow, chosen, [distance] * len(chosen))
 
     def pairs(self, other, distance):
-        """Values of the same round at the same distance, this flow's and the other's."""
-        return [(mine.value, theirs.value) for mine, theirs in zip(self.samples, other.samples)
-                if mine.at == theirs.at == distance]
+        """Values of this flow and another one in the same round, at that distance both."""
+        return [(mine.value, theirs.value)
+                for mine, here, theirs, there in zip(self.samples, self.steps,
+                                                     other.samples, other.steps)
+                if here == there == distance]
+
+    @property
+    def values(self):
+        return [sample.value for sample in self.samples]
+
+    @property
+    def median(self):
+        return statistics.median(self.values)
+
+    @property
+    def cpu(self):
+        """None if it is not known."""
+        known = [sample.cpu for sample in self.samples if sample.cpu is not None]
+        return statistics.median(known) if known else None
+
+    @property
+    def percentiles(self):
+        """The median over the samples of each; none of what is no latency."""
+        known = [sample.percentiles for sample in self.samples if sample.percentiles]
+        names = known[0] if known else ()
+        return {name: statistics.median(one[name] for one in known) for name in names}
+
+    def told(self):
+        return {"name": self.flow.name, "family": self.flow.family, "median": self.median,
+                "quartiles": quartiles(self.values), "cpu": self.cpu, "values": self.values,
+                "percentiles": self.percentiles}
 
 
-def distances_seen(flows):
-    """Those at which every flow was measured often enough, the nearest first."""
-    steps = {one.at for one in flows[0].samples} - {None}
-    return sorted(distance for distance in steps
-                  if all(len(flow.at(distance)) >= LEAST_PAIRS
-                         and len(flows[0].pairs(flow, distance)) >= LEAST_PAIRS
-                         for flow in flows))
+def beside_raw(ours, raw, distance):
+    """What ours is to raw TCP: each value to its neighbour of the same round."""
+    pairs = ours.pairs(raw, distance)
+    ratios = [mine / theirs for mine, theirs in pairs]
+    above = [mine - theirs for mine, theirs in pairs]
+    mine, theirs = ours.at(distance).cpu, raw.at(distance).cpu
+    return {"raw": raw.flow.name, "ratio": statistics.median(ratios),
+            "ratio_quartiles": quartiles(ratios), "above_raw": statistics.median(above),
+            "cpu_ratio": mine / theirs if mine is not None and theirs else None}
+
+
+def distances_seen(figures, least):
+    """Those at which the first flow has been measured beside every other one, the nearest first."""
+    first, *others = figures
+    return sorted(distance for distance in set(first.steps) - {None}
+                  if all(len(first.pairs(other, distance)) >= least for other in (first, *others)))
+
+
+def is_met(targets, result):
+    """None if there is no target, or nothing to hold it against."""
+    if not targets or "ratio" not in result:
+        return None
+    held = {"least": lambda bound: result["ratio"] >= bound,
+            "most_ratio": lambda bound: result["ratio"] <= bound,
+            "most_above": lambda bound: result["above_raw"] <= bound}
+    return all(held[name](bound) for name, bound in targets.items())
 
 
 class Measurement:
     """Of one row in one place."""
 
     def __init__(self, row, place, builds, options, distance):
-        self.row, self.options, self.distance = row, options, distance
+        self.row, self.place, self.options, self.distance = row, place, options, distance
         self.ours, self.raw, self.others = row.flows(place, builds)
         self.others = [one for one in self.others if not one.missing]
         self.better = min if row.figure == "latency" else max
 
-    def sample(self, flow, before):
-        """Measures once; returns what there was and the distance afterwards."""
-        got = flow.run(self.options.slice)
-        after = self.distance.now()
-        steady = step(before) == step(after)
-        return Measured(got.value, got.cpu, step(after) if steady else None), after
-
     def choose_raw(self):
-        """The variants that do best, beside each other; the others are seen no more."""
+        """The variants that do best; the others are seen no more."""
         if len(self.raw) <= RAW_KEPT:
             return
-        seen = {flow: [] for flow in self.raw}
-        for _ in range(3):
-            for flow in self.raw:
-                seen[flow].append(flow.run(self.options.slice).value)
-        best = self.better(seen, key=lambda flow: statistics.median(seen[flow]))
-        left = [flow for flow in self.raw if flow is not best]
-        kept = [best, self.better(left, key=lambda flow: statistics.median(seen[flow]))]
+        seen = {}
+        for flow in self.raw:
+            seen[flow] = statistics.median(flow.run(self.options.slice).value for _ in range(2))
+        kept = sorted(self.raw, key=seen.get, reverse=self.better is max)[:RAW_KEPT]
         for flow in self.raw:
             if flow not in kept:
                 flow.stop()
@@ -105,62 +136,59 @@ class Measurement:
                 running.append(flow)
             self.choose_raw()
             flows = [*self.ours, *self.raw, *self.others]
-            figures = {flow: Figures(flow.name) for flow in flows}
+            figures = {flow: Figures(flow) for flow in flows}
             stolen, ticks = stolen_time()
-            now = self.distance.now()
-            for _ in range(self.options.rounds):
-                for flow in flows:
-                    measured, now = self.sample(flow, now)
-                    figures[flow].samples.append(measured)
+            least = min(LEAST_PAIRS, self.options.rounds)
+            for turn in range(MORE * self.options.rounds):
+                if turn >= self.options.rounds and distances_seen(figures.values(), least):
+                    break
+                self.take_turn(figures)
             stolen_now, ticks_now = stolen_time()
             share = (stolen_now - stolen) / max(ticks_now - ticks, 1)
-            return self.result(figures, share)
+            distances = distances_seen(figures.values(), least)
+            if not distances:
+                raise RuntimeError("the processors were moved all the time: no distance was seen often")
+            return [self.result(figures, share, distance) for distance in distances]
         finally:
             for flow in running:
                 flow.stop()
 
-    def result(self, figures, stolen):
-        ours = [figures[flow] for flow in self.ours]
+    def take_turn(self, figures):
+        now = step(self.distance.now())
+        for flow, figure in figures.items():
+            before, sample, now = now, flow.run(self.options.slice), step(self.distance.now())
+            figure.add(sample, now if now == before else None)
+
+    def result(self, figures, stolen, distance):
+        """What was seen at one distance."""
+        ours, *beside = [figures[flow] for flow in self.ours]
         raw = [figures[flow] for flow in self.raw]
         others = [figures[flow] for flow in self.others]
-        distances = distances_seen([*ours, *raw, *others])
+        targets = self.row.targets(self.place.congestion)
         result = {"row": self.row.name, "title": self.row.title, "place": self.row.place.name,
-                  "figure": self.row.figure, "stolen": stolen,
-                  "samples": {one.name: [dataclasses.astuple(sample) for sample in one.samples]
-                              for one in (*ours, *raw, *others)},
-                  "at": [self.at_distance(distance, ours, raw, others) for distance in distances]}
-        result["noisy"] = stolen > STOLEN or not distances or result["at"][0]["noisy"]
-        return result
-
-    def at_distance(self, distance, ours, raw, others):
-        """What was seen at one distance, where the first of ours is compared with the rest."""
-        told = {"step": distance,
-                "flows": [{"name": one.name, "median": one.median(distance),
-                           "quartiles": quartiles([sample.value for sample in one.at(distance)]),
-                           "cpu": one.cpu(distance)} for one in (*ours, *raw, *others)]}
-        noisy = False
+                  "congestion": self.place.congestion, "figure": self.row.figure,
+                  "size": self.row.size, "curve": self.row.curve, "stolen": stolen,
+                  "distance": distance,
+                  "flows": [one.at(distance).told() for one in (ours, *beside, *raw, *others)]}
+        noisy = stolen > STOLEN
         if raw:
-            best = self.better(raw, key=lambda one: one.median(distance))
-            pairs = ours[0].pairs(best, distance)
-            ratios = [mine / theirs for mine, theirs in pairs]
-            first, third = quartiles([sample.value for sample in best.at(distance)])
-            noisy = (third - first) / best.median(distance) > NOISY
-            cpu = best.cpu(distance)
-            told |= {"raw": best.name, "ratio": statistics.median(ratios),
-                     "ratio_quartiles": quartiles(ratios),
-                     "above_raw": statistics.median(mine - theirs for mine, theirs in pairs),
-                     "cpu_ratio": ours[0].cpu(distance) / cpu if cpu else None}
-        sign = 1 if self.better is max else -1
-        told["ahead"] = {one.name: statistics.median(
-            (mine / theirs) ** sign for mine, theirs in ours[0].pairs(one, distance))
-            for one in (*ours[1:], *others)}
-        told["noisy"] = noisy
-        return told
+            best = self.better(raw, key=lambda one: one.at(distance).median)
+            here = best.at(distance)
+            first, third = quartiles(here.values)
+            noisy = noisy or (third - first) / here.median > NOISY
+            result |= beside_raw(ours, best, distance)
+        result["ahead"] = {one.flow.name: self.ahead(ours, one, distance)
+                           for one in (*beside, *others) if one.flow.alike}
+        return result | {"targets": targets, "met": is_met(targets, result), "noisy": noisy}
+
+    def ahead(self, ours, other, distance):
+        """Above 1 if ours is better."""
+        ratio = statistics.median(mine / theirs for mine, theirs in ours.pairs(other, distance))
+        return ratio if self.better is max else 1 / ratio
 
 
-def measure(row, place, builds, options, distance):
+def measure(row, place, builds, options, distance=Unknown()):
+    """A result for each distance at which the processors were long enough, the nearest first."""
     began = time.monotonic()
-    result = Measurement(row, place, builds, options, distance).run()
-    result["congestion"] = place.congestion
-    result["seconds"] = time.monotonic() - began
-    return result
+    results = Measurement(row, place, builds, options, distance).run()
+    return [result | {"seconds": time.monotonic() - began} for result in results]

@@ -26,15 +26,16 @@ def ip(*arguments):
     subprocess.run(["ip", *arguments], check=True, capture_output=True, text=True)
 
 
-def processor(which):
-    """The first or the last (-1) that this process may use."""
-    return str(sorted(os.sched_getaffinity(0))[which])
+def processors_of_ends():
+    """Of client and server: the first and the last that this process may use."""
+    allowed = sorted(os.sched_getaffinity(0))
+    return allowed[0], allowed[-1]
 
 
 def on_processor(which):
     """Each end keeps to one processor: left to itself the system now and then puts both on the same,
     and what is measured then is that."""
-    return ["taskset", "--cpu-list", processor(which)]
+    return ["taskset", "--cpu-list", str(which)]
 
 
 class Place:
@@ -78,11 +79,11 @@ class Place:
 
     @property
     def client(self):
-        return ["ip", "netns", "exec", self.namespaces[0], *on_processor(0)]
+        return ["ip", "netns", "exec", self.namespaces[0], *on_processor(processors_of_ends()[0])]
 
     @property
     def server(self):
-        return ["ip", "netns", "exec", self.namespaces[-1], *on_processor(-1)]
+        return ["ip", "netns", "exec", self.namespaces[-1], *on_processor(processors_of_ends()[-1])]
 
 
 class Loopback(Place):

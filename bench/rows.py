@@ -5,17 +5,22 @@ import typing
 
 from flows import Fabric, Ours, Raw, Ucx
 from places import Jumbo, Loopback, Standard
+from sizes import K, M, words
 
-K, M = 1 << 10, 1 << 20
-SIZES = {"64 KiB": 64 * K, "100 KiB": 100 * K, "1 MiB": M, "7 MiB": 7 * M}
+SIZES = (64 * K, 100 * K, M, 7 * M)
+CURVE = (64, K, 4 * K, 16 * K, 64 * K, 256 * K, M, 8 * M)  # of Writes: beside SIZES
 RAW_SIZES = ("packet", 16 * K, 64 * K, 256 * K, M)
+MANNERS = {"stable": ("stable buffers", "--stable-buffers"), "no-crc": ("without CRC", "--no-crc"),
+           "markers": ("with Markers", "--markers")}
 
 
 @dataclasses.dataclass
 class Row:
     """`ours` are options of `iwarp perf`; `raw` how raw TCP waits and its sizes, of which the best
-    counts; `others` make what else is measured. `least` is the ratio aimed at under each congestion
-    control, of rates; `most` what ours may be above raw, in microseconds one way."""
+    counts; `others` make what else is measured. What is aimed at: `least` is the ratio of rates
+    under each congestion control, ours to raw; `most_ratio` the same of latencies, an upper bound;
+    `most_above` what ours may be above raw, in microseconds one way. `size` is that of a message;
+    `curve` tells whether the row is a point of the curves of sizes."""
     name: str
     title: str
     place: type
@@ -24,7 +29,17 @@ class Row:
     raw: typing.Sequence[tuple] = ()
     others: typing.Sequence[typing.Callable] = ()
     least: dict = dataclasses.field(default_factory=dict)
-    most: float | None = None
+    most_ratio: dict = dataclasses.field(default_factory=dict)
+    most_above: float | None = None
+    size: int = 0
+    curve: bool = False
+
+    def targets(self, congestion):
+        """By name, those that there are under this congestion control."""
+        all_targets = {"least": self.least.get(congestion),
+                       "most_ratio": self.most_ratio.get(congestion),
+                       "most_above": self.most_above}
+        return {name: bound for name, bound in all_targets.items() if bound is not None}
 
     def flows(self, place, builds):
         """Ours, raw, the others."""
@@ -46,51 +61,64 @@ def fabric(figure, size):
 
 
 def depth_for(size):
-    return str(max(2, min(64, 16 * M // size)))
+    return str(max(2, min(64 if size >= K else 256, 16 * M // size)))
 
 
-def bulk(place, operation, sizes, least, others=(), options=(), suffix=""):
-    """Rows of one operation, a size each."""
-    for title, size in sizes.items():
-        yield Row(f"{place.name}-{operation}-{size // K}k{suffix}",
-                  f"{operation.capitalize()} of {title}{suffix.replace('-', ', ')}", place, "octets",
-                  ["--op", operation, "--size", str(size), "--depth", depth_for(size), *options],
-                  spinning(), [make(size) for make in others], least)
+def name_of(size):
+    return f"{size // K}k" if size >= K else f"{size}b"
+
+
+def bulk(place, operation, sizes, least, others=(), manner=None, curve=False):
+    """Rows of one operation, a size each. `least` is of SIZES; others only show what there is."""
+    suffix, option = MANNERS[manner] if manner else ("", None)
+    for size in sizes:
+        yield Row(f"{place.name}-{operation}-{name_of(size)}" + (f"-{manner}" if manner else ""),
+                  f"{operation.capitalize()} of {words(size)}" + (f", {suffix}" if manner else ""),
+                  place, "octets",
+                  ["--op", operation, "--size", str(size), "--depth", depth_for(size),
+                   *([option] if option else [])],
+                  spinning(), [make(size) for make in others], least if size in SIZES else {},
+                  size=size, curve=curve)
+
+
+def sizes_of_writes(place):
+    """The smallest of the loopback is the row of messages."""
+    return [size for size in sorted({*SIZES, *CURVE})
+            if not (place is Loopback and size == CURVE[0])]
 
 
 def transfers():
     competitors = [lambda size: ucx("octets", "tag_bw", size),
-                   lambda size: ucx("octets", "ucp_put_bw", size)]
+                   lambda size: ucx("octets", "ucp_put_bw", size),
+                   lambda size: fabric("octets", size)]
     for place, least in ((Loopback, {"bbr": 0.78, "cubic": 0.70}),
                          (Standard, {"bbr": 0.70, "cubic": 0.62}),
                          (Jumbo, {"bbr": 0.75, "cubic": 0.70})):
-        for operation in ("write", "send"):
-            yield from bulk(place, operation, SIZES, least,
-                            competitors if operation == "write" and place is not Jumbo else ())
-    one = {"1 MiB": M}
-    yield from bulk(Loopback, "read", one, {})
-    yield from bulk(Loopback, "write", one, {}, options=["--stable-buffers"], suffix="-stable")
-    yield from bulk(Loopback, "write", one, {"bbr": 0.93, "cubic": 0.85}, options=["--no-crc"],
-                    suffix="-no-crc")
-    yield from bulk(Standard, "write", one, {"bbr": 0.78, "cubic": 0.68}, options=["--no-crc"],
-                    suffix="-no-crc")
-    yield from bulk(Loopback, "write", one, {}, options=["--markers"], suffix="-markers")
+        others = competitors if place is not Jumbo else ()
+        yield from bulk(place, "write", sizes_of_writes(place), least, others, curve=True)
+        yield from bulk(place, "send", SIZES, least)
+    yield from bulk(Loopback, "read", (M,), {})
+    yield from bulk(Loopback, "write", (M,), {}, manner="stable")
+    yield from bulk(Loopback, "write", (M,), {"bbr": 0.93, "cubic": 0.85}, manner="no-crc")
+    yield from bulk(Standard, "write", (M,), {"bbr": 0.78, "cubic": 0.68}, manner="no-crc")
+    yield from bulk(Loopback, "write", (M,), {}, manner="markers")
 
 
 def latencies():
-    for title, size, most in (("64 B", 64, 0.25), ("4 KiB", 4 * K, 0.9)):
-        yield Row(f"ping-pong-{size}", f"Send ping-pong of {title}", Loopback, "latency",
+    for size, most_above in ((64, 0.25), (4 * K, 0.9)):
+        yield Row(f"ping-pong-{size}", f"Send ping-pong of {words(size)}", Loopback, "latency",
                   ["--op", "send", "--size", str(size)], [("spin", size)],
-                  [ucx("latency", "tag_lat", size), fabric("latency", size)], most=most)
+                  [ucx("latency", "tag_lat", size), fabric("latency", size)],
+                  most_above=most_above, size=size)
     yield Row("ping-pong-64-events", "Send ping-pong of 64 B, with events", Loopback, "latency",
               ["--op", "send", "--size", "64", "--events"], [("epoll", 64)],
-              least={"bbr": 1.10, "cubic": 1.10})
+              most_ratio={"bbr": 1.10, "cubic": 1.10}, size=64)
 
 
 def messages():
     yield Row("messages-64", "Writes of 64 B at depth 256", Loopback, "messages",
               ["--op", "write", "--size", "64", "--depth", "256"], (),
-              [ucx("messages", "ucp_put_bw", 64)])
+              [ucx("messages", "ucp_put_bw", 64)], size=64, curve=True)
 
 
 ROWS = [*transfers(), *latencies(), *messages()]

@@ -88,9 +88,17 @@ Measured run_client(Stream& stream, const Task& task, std::chrono::nanoseconds d
   return measured;
 }
 
-void serve(Stream& stream) {
+std::optional<Task> hear(Stream& stream) {
   Task task;
-  if (!stream.receive_all(bytes_of(task))) return;
+  if (!stream.receive_all(bytes_of(task))) return {};
+  if (task.shape > Shape::kPingPong || task.wait > Wait::kEpoll || task.size == 0 ||
+      task.size > kLargestSize) {
+    throw std::runtime_error("a client asks for what there is not");
+  }
+  return task;
+}
+
+void serve(Stream& stream, const Task& task) {
   stream.wait_by(task.wait);
   Seen seen;
   const auto cpu = cpu_time();

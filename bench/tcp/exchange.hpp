@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "stream.hpp"
@@ -10,6 +11,8 @@ namespace iwarp::bench {
 
 /// What is measured.
 enum class Shape : std::uint8_t { kStream, kPingPong };
+
+constexpr std::uint32_t kLargestSize = 64U << 20U;  ///< Of a send, in octets.
 
 /// What the two ends have to know; travels first, as it is.
 struct Task {
@@ -33,7 +36,10 @@ struct Measured {
 
 /// Measures for so long, and ends the connection. Throws std::system_error and std::runtime_error.
 Measured run_client(Stream& stream, const Task& task, std::chrono::nanoseconds duration);
-/// Serves one client until it has ended the connection.
-void serve(Stream& stream);
+/// What a client asks for; none if it has gone before it has asked. Throws std::system_error, and
+/// std::runtime_error if no client of this program asks so.
+std::optional<Task> hear(Stream& stream);
+/// Serves one client until it has ended the connection. Throws std::system_error.
+void serve(Stream& stream, const Task& task);
 
 }  // namespace iwarp::bench

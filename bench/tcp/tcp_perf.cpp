@@ -2,15 +2,22 @@
 // stack is compared with.
 #include <arpa/inet.h>
 #include <netinet/in.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cerrno>
+#include <charconv>
+#include <csignal>
 #include <iostream>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <optional>
+#include <string_view>
 #include <system_error>
+#include <thread>
 
 #include "exchange.hpp"
 
@@ -18,17 +25,20 @@ namespace iwarp::bench {
 namespace {
 
 constexpr std::size_t kLargestPacket = 65536;  // that TCP hands down in one piece (GSO)
+constexpr double kLongest = 600;               // measurement, in seconds
+constexpr unsigned kPatience = 10;             // seconds for what takes no time
 
 const std::map<std::string, Wait> kWaits{
     {"block", Wait::kBlock}, {"spin", Wait::kSpin}, {"epoll", Wait::kEpoll}};
 const std::map<std::string, Shape> kShapes{{"stream", Shape::kStream},
                                            {"ping-pong", Shape::kPingPong}};
 
+const std::string kPacket = "packet";
+
 struct Arguments {
   std::string address = "127.0.0.1";
   std::uint16_t port = 0;
-  Task task;
-  std::string size = "packet";
+  std::string shape = "stream", wait = "block", size = kPacket;
   double seconds = 1;
 };
 
@@ -55,22 +65,48 @@ process::Descriptor make_socket() {
   return process::Descriptor(checked(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0), "socket"));
 }
 
+// Ends the process after so long, whatever it waits for: a measurement has no room for clocks.
+void give_up_after(unsigned seconds) {
+  std::signal(SIGALRM, [](int) {
+    constexpr std::string_view kText = "tcp_perf: the other end is silent\n";
+    [[maybe_unused]] const auto written = ::write(STDERR_FILENO, kText.data(), kText.size());
+    ::_exit(1);
+  });
+  ::alarm(seconds);
+}
+
+// A client has a process of its own: what it does to it, or leaves undone, is nothing to the
+// others.
+[[noreturn]] void serve_in_child(process::Descriptor accepted) {
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  try {
+    Stream stream(std::move(accepted), Wait::kBlock);
+    give_up_after(kPatience);
+    if (const auto task = hear(stream)) {
+      give_up_after(static_cast<unsigned>(kLongest) + kPatience);
+      serve(stream, *task);
+    }
+  } catch (const std::exception& error) {
+    std::cerr << "tcp_perf: " << error.what() << '\n';
+  }
+  ::_exit(0);
+}
+
 [[noreturn]] void run_server(const Arguments& arguments) {
+  std::signal(SIGCHLD, SIG_IGN);  // children leave nothing behind
   const auto listener = make_socket();
   sockaddr_in at = endpoint(arguments);
   socklen_t size = sizeof at;
   checked(::bind(listener.get(), as_sockaddr(at), size), "bind");
-  checked(::listen(listener.get(), 4), "listen");
+  checked(::listen(listener.get(), SOMAXCONN), "listen");
   checked(::getsockname(listener.get(), reinterpret_cast<sockaddr*>(&at), &size), "getsockname");
   std::cout << ntohs(at.sin_port) << std::endl;
   for (;;) {
     process::Descriptor accepted(::accept4(listener.get(), nullptr, nullptr, SOCK_CLOEXEC));
-    if (!accepted) continue;
-    try {
-      Stream stream(std::move(accepted), Wait::kBlock);
-      serve(stream);
-    } catch (const std::system_error& error) {
-      std::cerr << "tcp_perf: " << error.what() << '\n';
+    if (accepted) {
+      if (::fork() == 0) serve_in_child(std::move(accepted));
+    } else {
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
     }
   }
 }
@@ -97,23 +133,46 @@ nlohmann::json quantiles(std::vector<std::chrono::nanoseconds> round_trips) {
 }
 
 // A whole number of segments, as many as leave in one piece.
-std::uint32_t size_of(const std::string& text, const Stream& stream) {
+std::uint32_t packet_of(const Stream& stream) {
   const std::size_t segment = stream.segment();
-  const std::size_t packet = std::max<std::size_t>(kLargestPacket / segment, 1) * segment;
-  return static_cast<std::uint32_t>(text == "packet" ? packet : std::stoul(text));
+  return static_cast<std::uint32_t>(std::max<std::size_t>(kLargestPacket / segment, 1) * segment);
 }
 
-void run_client(Arguments arguments) {
+template <typename Number>
+std::optional<Number> number_in(const std::string& text) {
+  Number value{};
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size()) return {};
+  return value;
+}
+
+// What is wrong with a size, or nothing, as CLI11 asks.
+std::string wrong_size(const std::string& text) {
+  const auto size = number_in<std::uint32_t>(text);
+  if (text == kPacket || (size && *size > 0 && *size <= kLargestSize)) return {};
+  return "neither a number of octets from 1 to " + std::to_string(kLargestSize) +
+         " nor the word packet: " + text;
+}
+
+std::string wrong_seconds(const std::string& text) {
+  const auto seconds = number_in<double>(text);
+  if (seconds && *seconds > 0 && *seconds <= kLongest) return {};
+  return "no number of seconds above 0, up to 600: " + text;
+}
+
+void run_client(const Arguments& arguments) {
+  give_up_after(static_cast<unsigned>(arguments.seconds) + kPatience);
   auto socket = make_socket();
   const sockaddr_in to = endpoint(arguments);
   checked(::connect(socket.get(), as_sockaddr(to), sizeof to), "connect");
   Stream stream(std::move(socket), Wait::kBlock);
-  arguments.task.size = size_of(arguments.size, stream);
+  const auto size = number_in<std::uint32_t>(arguments.size).value_or(packet_of(stream));
+  const Task task{kShapes.at(arguments.shape), kWaits.at(arguments.wait), size};
   const auto duration = std::chrono::duration<double>(arguments.seconds);
   const Measured measured =
-      run_client(stream, arguments.task, std::chrono::ceil<std::chrono::nanoseconds>(duration));
+      run_client(stream, task, std::chrono::ceil<std::chrono::nanoseconds>(duration));
   nlohmann::json told{
-      {"size", arguments.task.size},
+      {"size", task.size},
       {"octets", measured.octets},
       {"seconds", seconds(measured.time)},
       {"octets_per_second", static_cast<double>(measured.octets) / seconds(measured.time)},
@@ -133,14 +192,17 @@ int run(int argc, char** argv) {
   server->add_option("--port", arguments.port, "Port (one that is free)");
   CLI::App* client = app.add_subcommand("client", "Measure once; prints JSON");
   client->add_option("address", arguments.address, "IPv4 address of the server")->required();
-  client->add_option("port", arguments.port, "Its port")->required();
-  client->add_option("--shape", arguments.task.shape, "stream (default) or ping-pong")
-      ->transform(CLI::CheckedTransformer(kShapes));
-  client->add_option("--wait", arguments.task.wait, "block (default), spin or epoll, at both ends")
-      ->transform(CLI::CheckedTransformer(kWaits));
-  client->add_option("--size", arguments.size,
-                     "Octets of a send, or the word packet (default): the largest whole packet");
-  client->add_option("--seconds", arguments.seconds, "How long (1)");
+  client->add_option("port", arguments.port, "Its port")->required()->check(CLI::Range(1, 65535));
+  client->add_option("--shape", arguments.shape, "stream (default) or ping-pong")
+      ->check(CLI::IsMember(kShapes));
+  client->add_option("--wait", arguments.wait, "block (default), spin or epoll, at both ends")
+      ->check(CLI::IsMember(kWaits));
+  client
+      ->add_option("--size", arguments.size,
+                   "Octets of a send, or the word packet (default): the largest whole packet")
+      ->check(CLI::Validator(wrong_size, ""));
+  client->add_option("--seconds", arguments.seconds, "How long (1), up to 600")
+      ->check(CLI::Validator(wrong_seconds, ""));
   CLI11_PARSE(app, argc, argv);
   if (*server) run_server(arguments);
   run_client(arguments);
