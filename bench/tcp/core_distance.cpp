@@ -4,11 +4,13 @@
 #include <pthread.h>
 
 #include <atomic>
+#include <charconv>
 #include <chrono>
-#include <cstdlib>
+#include <cstring>
 #include <iostream>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
+#include <string>
 #include <system_error>
 #include <thread>
 
@@ -18,6 +20,16 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr int kRoundTrips = 20'000;
+
+int processor_of(const char* text) {
+  const auto end = text + std::strlen(text);
+  int processor = -1;
+  const auto [read, error] = std::from_chars(text, end, processor);
+  if (error != std::errc() || read != end || processor < 0 || processor >= CPU_SETSIZE) {
+    throw std::invalid_argument("no processor: '" + std::string(text) + '\'');
+  }
+  return processor;
+}
 
 void keep_to(int processor) {
   cpu_set_t set;
@@ -58,6 +70,11 @@ std::chrono::nanoseconds round_trip(int one, int other) {
 }
 
 }  // namespace
+
+std::chrono::nanoseconds measure(const char* one, const char* other) {
+  return round_trip(processor_of(one), processor_of(other));
+}
+
 }  // namespace iwarp::bench
 
 int main(int argc, char** argv) try {
@@ -65,7 +82,7 @@ int main(int argc, char** argv) try {
     std::cerr << "usage: core_distance PROCESSOR PROCESSOR\n";
     return 2;
   }
-  const auto time = iwarp::bench::round_trip(std::stoi(argv[1]), std::stoi(argv[2]));
+  const auto time = iwarp::bench::measure(argv[1], argv[2]);
   std::cout << nlohmann::json{{"round_trip_ns", time.count()}}.dump() << '\n';
   return 0;
 } catch (const std::exception& error) {
