@@ -42,6 +42,7 @@ void Batch::Payload::clear() {
 }
 
 std::span<const ConstBytes> Batch::Payload::take(std::size_t octets) {
+  if (pieces_.size() == 1 && pieces_[0].size() == octets) return pieces_;
   taken_.clear();
   while (octets != 0) {
     ConstBytes& piece = pieces_[first_];

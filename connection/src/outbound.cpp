@@ -65,35 +65,34 @@ void Outbound::go_to(const Batch::Position& position) {
 // Brings this half to where it stands behind the FPDUs that have begun to leave.
 Outbound::Begun Outbound::settle_runs(Batch& batch, std::size_t accepted) {
   Begun begun;
-  Batch::Position behind = batch.runs_.front().before;
-  for (std::size_t i = 0; i < batch.runs_.size() && begun.end < accepted; ++i) {
-    begun.run = &batch.runs_[i];
-    const Batch::Run& run = *begun.run;
-    behind = begin(run, accepted, begun);
-    if (begun.end != run.end) break;
-    behind = i + 1 == batch.runs_.size() ? position() : batch.runs_[i + 1].before;
-    if (run.closes_request) parts_.requests.at(run.request).end_offset = counters_.octets + run.end;
+  auto run = batch.runs_.cbegin();
+  for (; run != batch.runs_.cend() && begun.end < accepted; ++run) {
+    begun.run = &*run;
+    if (accepted < run->end && is_cut(*run, accepted, begun)) break;
+    begun.end = run->end;
+    counters_.fpdus += run->count;
+    if (run->closes_request) {
+      parts_.requests.at(run->request).end_offset = counters_.octets + run->end;
+    }
   }
-  go_to(behind);
+  if (run != batch.runs_.cend() && begun.run != &*run) go_to(run->before);
   parts_.responses.planned(transmitter_.cursor().response);
   parts_.responses.retire(transmitter_.cursor().response);
   return begun;
 }
 
-// Of one run, which begins at begun.end: those FPDUs of which an octet was accepted. Returns where
-// this half stands in the middle of the run, which is of no use behind its last FPDU.
-Batch::Position Outbound::begin(const Batch::Run& run, std::size_t accepted, Begun& begun) {
-  if (accepted >= run.end) {
-    begun.end = run.end;
-    counters_.fpdus += run.count;
-    return run.before;
-  }
-  Batch::Position at = run.before;
+// Whether the run, which begins at begun.end, has FPDUs of which no octet was accepted: then this
+// half stands behind those that have begun.
+bool Outbound::is_cut(const Batch::Run& run, std::size_t accepted, Begun& begun) {
+  mpa::Framer framer = run.before.framer;
+  std::size_t end = begun.end;
   std::uint32_t count = 0;
-  for (; begun.end < accepted; ++count) begun.end += at.framer.pass(run.ulpdu);
+  for (; end < accepted; ++count) end += framer.pass(run.ulpdu);
+  if (count == run.count) return false;
+  begun.end = end;
   counters_.fpdus += count;
-  at.cursor = rdmap::Transmitter::behind(at.cursor, run.source, count * run.length);
-  return at;
+  go_to({rdmap::Transmitter::behind(run.before.cursor, run.source, count * run.length), framer});
+  return true;
 }
 
 // The rest of an FPDU that was cut is copied: its CRC has been taken, so that its octets must

@@ -18,21 +18,20 @@ std::optional<SendFault> Outbound::plan(Batch& batch, const OutboundLimits& limi
 // False if there is none to make, no room for it, or a fault.
 bool Outbound::plan_run(Batch& batch, const OutboundLimits& limits,
                         std::optional<SendFault>& fault) {
-  const Batch::Position before = position();
   if (refuses_next()) {
-    fault = RequestFault{RequestFault::What::kNotAgreed, before.cursor.request, {}};
+    fault = RequestFault{RequestFault::What::kNotAgreed, transmitter_.cursor().request, {}};
     return false;
   }
-  const auto segment = transmitter_.next(limits.mulpdu);
+  const auto before = transmitter_.cursor();
+  auto segment = transmitter_.next(limits.mulpdu);
   if (!segment) return false;
   const std::size_t ulpdu = segment->header_size + segment->length;
   if (!fits(batch, ulpdu, limits)) {
-    transmitter_.rewind(before.cursor);
+    transmitter_.rewind(before);
     return false;
   }
-  const std::size_t others = (limits.octets - std::min(limits.octets, batch.size())) / ulpdu;
-  const std::uint32_t most =
-      1U + std::min(transmitter_.alike(*segment), static_cast<std::uint32_t>(others));
+  const mpa::Framer framer = framer_;
+  const std::uint32_t most = 1U + most_alike(batch, *segment, limits);
   fault = gather(batch, *segment, most);
   std::uint32_t count = 0;
   if (!fault) {
@@ -41,14 +40,29 @@ bool Outbound::plan_run(Batch& batch, const OutboundLimits& limits,
     if (count == 0) fault = memory_missing(*segment, missing);
   }
   if (fault) {
-    transmitter_.rewind(before.cursor);
+    transmitter_.rewind(before);
     return false;
   }
   if (count > 1) transmitter_.repeat(*segment, count - 1);
-  batch.runs_.push_back({before, batch.size(), ulpdu, segment->length, count, segment->source,
-                         segment->position, segment->closes_request});
+  batch.runs_.push_back({{before, framer},
+                         batch.size(),
+                         ulpdu,
+                         segment->length,
+                         count,
+                         segment->source,
+                         segment->position,
+                         segment->closes_request});
   batch.fpdus_ += count;
   return true;
+}
+
+// How many segments like this one, behind it, could be in the batch at most.
+std::uint32_t Outbound::most_alike(const Batch& batch, const rdmap::OutgoingSegment& segment,
+                                   const OutboundLimits& limits) const {
+  const std::uint32_t alike = transmitter_.alike(segment);
+  if (alike == 0) return 0;
+  const std::size_t left = limits.octets - std::min(limits.octets, batch.size());
+  return static_cast<std::uint32_t>(std::min<std::size_t>(alike, left / segment.length));
 }
 
 bool Outbound::refuses_next() const {
@@ -67,18 +81,18 @@ bool Outbound::fits(const Batch& batch, std::size_t ulpdu, const OutboundLimits&
 
 // Frames `segment` and up to `most` - 1 that follow it, as far as they fit; returns how many. It
 // ends in front of memory that is missing: what is there leaves first.
-std::uint32_t Outbound::frame_run(Batch& batch, rdmap::OutgoingSegment segment, std::uint32_t most,
+std::uint32_t Outbound::frame_run(Batch& batch, rdmap::OutgoingSegment& segment, std::uint32_t most,
                                   const OutboundLimits& limits, MemoryFault& missing) {
   const std::size_t ulpdu = segment.header_size + segment.length;
-  std::uint32_t count = 0;
-  do {
+  for (std::uint32_t count = 0;;) {
     missing = framer_.frame(segment.header_bytes(), batch.payload_.take(segment.length),
                             batch.payload_.use, batch.gather_);
-    if (missing) break;
-    ddp::advance(segment.header.data(), segment.length);
+    if (missing) return count;
     ++count;
-  } while (count < most && batch.fpdus_ + count < Batch::kMostFpdus && fits(batch, ulpdu, limits));
-  return count;
+    const bool full = batch.fpdus_ + count == Batch::kMostFpdus;
+    if (count == most || full || !fits(batch, ulpdu, limits)) return count;
+    ddp::advance(segment.header.data(), segment.length);
+  }
 }
 
 }  // namespace iwarp::connection

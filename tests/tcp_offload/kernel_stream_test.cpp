@@ -82,12 +82,17 @@ TEST_F(KernelStreams, EmssFollowsTheGrowthOfAYoungConnectionsWindow) {
 
 class KernelQuantum : public KernelStreams {
  protected:
+  static constexpr int kSystemsMss = 0;
+
   // What a stream names after its first octets under a congestion control; none if the system has
   // not got that.
-  std::optional<std::size_t> quantum_under(std::string_view control, int mss) {
+  std::optional<std::size_t> quantum_under(std::string_view control, int mss,
+                                           std::size_t octets = std::size_t{1} << 14U) {
     bool set = true;
     const NativePair pair = connect_natively([&](int socket) {
-      ASSERT_EQ(::setsockopt(socket, IPPROTO_TCP, TCP_MAXSEG, &mss, sizeof mss), 0);
+      if (mss != kSystemsMss) {
+        ASSERT_EQ(::setsockopt(socket, IPPROTO_TCP, TCP_MAXSEG, &mss, sizeof mss), 0);
+      }
       set = set && ::setsockopt(socket, IPPROTO_TCP, TCP_CONGESTION, control.data(),
                                 static_cast<socklen_t>(control.size())) == 0;
     });
@@ -96,10 +101,13 @@ class KernelQuantum : public KernelStreams {
     EXPECT_TRUE(near && far);
     if (!set) return std::nullopt;
     const auto stream = (*near)->hand_over({});
+    const auto other = (*far)->hand_over({});
     EXPECT_EQ(stream->send_quantum(), 0U) << "nothing has been sent";
-    const auto bytes = pattern(1U << 14U);
-    for (std::size_t sent = 0; sent < bytes.size();) {
+    const auto bytes = pattern(octets);
+    std::vector<std::byte> scratch(octets);
+    for (std::size_t sent = 0; sent < octets;) {
       sent += send_some(*stream, ConstBytes(bytes).subspan(sent));
+      other->consume(other->receive(scratch).data.size());
     }
     EXPECT_EQ(stream->send_quantum() % stream->emss(), 0U);
     return stream->send_quantum();
@@ -113,6 +121,13 @@ TEST_F(KernelQuantum, SendsOnePacketAtATimeUnderAPacedCongestionControl) {
     EXPECT_LE(*quantum, 65536U);
     EXPECT_GT(*quantum, 65536U - static_cast<std::size_t>(mss));
   }
+}
+
+TEST_F(KernelQuantum, SendsAsMuchAsThereIsWhereAPacketIsOneSegment) {
+  // A young connection's segments are bounded by half of a window that still grows.
+  const auto quantum = quantum_under("bbr", kSystemsMss, std::size_t{1} << 23U);
+  if (!quantum) GTEST_SKIP() << "the system has no bbr";
+  EXPECT_EQ(*quantum, 0U);
 }
 
 TEST_F(KernelQuantum, SendsAsMuchAsThereIsUnderAnyOtherCongestionControl) {

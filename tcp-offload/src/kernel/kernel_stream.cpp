@@ -146,15 +146,17 @@ Sent KernelStream::count_accepted(std::size_t n) {
   return {IoStatus::kOk, n, {}};
 }
 
-// A paced sender that is given whole packets one by one does two and three times as much as one
-// that is given more at once (docs/performance.md); to others longer calls are as good or better.
+// A paced sender that is given whole packets one by one does up to twice as much as one that is
+// given more at once (docs/performance.md). To others longer calls are as good or better, and so
+// they are where a packet is one segment, as on loopback: there messages of 64 KiB would leave in
+// two calls, the second for a few octets.
 void KernelStream::look_up_emss() {
   const std::size_t emss = emss_of(socket_.get());
   emss_.store(emss, std::memory_order_relaxed);
   if (!paced_) paced_ = is_paced(socket_.get());
-  if (*paced_) {
-    send_quantum_.store(std::max(kLongestPacket / emss * emss, emss), std::memory_order_relaxed);
-  }
+  const std::size_t segments = kLongestPacket / emss;
+  const bool helps = *paced_ && segments > 1;
+  send_quantum_.store(helps ? segments * emss : 0, std::memory_order_relaxed);
 }
 
 Sent KernelStream::end_sending(int error) {

@@ -177,7 +177,7 @@ class Outbound {
   [[nodiscard]] Batch::Position position() const { return {transmitter_.cursor(), framer_}; }
   void go_to(const Batch::Position& position);
   Begun settle_runs(Batch& batch, std::size_t accepted);
-  Batch::Position begin(const Batch::Run& run, std::size_t accepted, Begun& begun);
+  bool is_cut(const Batch::Run& run, std::size_t accepted, Begun& begun);
   std::optional<CutFault> keep_rest(const Batch& batch, const Begun& begun, std::size_t accepted);
   void drop_rest(std::uint64_t released);
   void hold(Batch& batch);
@@ -190,7 +190,9 @@ class Outbound {
   [[nodiscard]] bool refuses_next() const;
   [[nodiscard]] bool fits(const Batch& batch, std::size_t ulpdu,
                           const OutboundLimits& limits) const;
-  std::uint32_t frame_run(Batch& batch, rdmap::OutgoingSegment segment, std::uint32_t most,
+  [[nodiscard]] std::uint32_t most_alike(const Batch& batch, const rdmap::OutgoingSegment& segment,
+                                         const OutboundLimits& limits) const;
+  std::uint32_t frame_run(Batch& batch, rdmap::OutgoingSegment& segment, std::uint32_t most,
                           const OutboundLimits& limits, MemoryFault& missing);
 
   // outbound_sources.cpp
