@@ -18,6 +18,7 @@ Inbound::Inbound(const rdmap::Receiver::Parts& parts, const Settings& settings)
 // ---- Octets ----
 
 Taken Inbound::take(MutableBytes octets, const InboundLimits& limits, InboundEvents& events) {
+  const rdmap::Receiver::Turn turn(receiver_);
   const std::size_t size = octets.size();
   InboundStop why = InboundStop::kNeedsMore;
   while (!ended_ && !awaits_receive() && !events.full()) {
@@ -33,7 +34,6 @@ Taken Inbound::take(MutableBytes octets, const InboundLimits& limits, InboundEve
     on_ulpdu(fpdu.ulpdu, limits, events);
     octets = octets.subspan(fpdu.wire_size);
   }
-  receiver_.let_go();
   if (events.full()) why = InboundStop::kEventsFull;
   if (awaits_receive()) why = InboundStop::kAwaitsReceive;
   if (ended_) {
@@ -107,6 +107,7 @@ void Inbound::on_ulpdu(ConstBytes ulpdu, const InboundLimits& limits, InboundEve
 }
 
 bool Inbound::offer_waiting(const InboundLimits& limits, InboundEvents& events) {
+  const rdmap::Receiver::Turn turn(receiver_);
   const bool late = limits.now >= waits_until_;
   const auto event =
       receiver_.on_ulpdu(waiting_, late ? rdmap::NoReceive::kFault : rdmap::NoReceive::kWait);

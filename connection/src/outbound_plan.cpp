@@ -10,7 +10,7 @@ namespace iwarp::connection {
 
 std::optional<SendFault> Outbound::plan(Batch& batch, const OutboundLimits& limits) {
   std::optional<SendFault> fault;
-  while (batch.size() < limits.octets && plan_run(batch, limits, fault)) {
+  while (batch.fpdus_ < Batch::kMostFpdus && plan_run(batch, limits, fault)) {
   }
   return fault;
 }
@@ -31,8 +31,12 @@ bool Outbound::plan_run(Batch& batch, const OutboundLimits& limits,
     return false;
   }
   const mpa::Framer framer = framer_;
-  const std::uint32_t most = 1U + most_alike(batch, *segment, limits);
+  std::uint32_t most = 1U + most_alike(batch, *segment, limits);
   fault = gather(batch, *segment, most);
+  if (fault && most > 1) {  // what can be read in front of what cannot still leaves
+    most = 1;
+    fault = gather(batch, *segment, most);
+  }
   std::uint32_t count = 0;
   if (!fault) {
     MemoryFault missing;
@@ -62,7 +66,7 @@ std::uint32_t Outbound::most_alike(const Batch& batch, const rdmap::OutgoingSegm
   const std::uint32_t alike = transmitter_.alike(segment);
   if (alike == 0) return 0;
   const std::size_t left = limits.octets - std::min(limits.octets, batch.size());
-  return static_cast<std::uint32_t>(std::min<std::size_t>(alike, left / segment.length));
+  return static_cast<std::uint32_t>(std::min<std::size_t>(alike, left / segment.length + 1));
 }
 
 bool Outbound::refuses_next() const {
@@ -70,13 +74,14 @@ bool Outbound::refuses_next() const {
   return refused_ == cursor.request && cursor.rtr == rdmap::Rtr::kNone && !terminating();
 }
 
-// Whether one more FPDU may go into the batch. One alone may be longer than allowed.
+// Whether one more FPDU may go into the batch.
 bool Outbound::fits(const Batch& batch, std::size_t ulpdu, const OutboundLimits& limits) const {
   const bool room = batch.gather_.has_room(mpa::Framer::arena_needed(ulpdu, ulpdu, markers()),
                                            mpa::Framer::pieces_needed(kMaxSges, ulpdu, markers()));
-  const bool first = batch.runs_.empty() && batch.size() == 0;
-  return room && batch.fpdus_ < Batch::kMostFpdus &&
-         (first || batch.size() + framer_.wire_size(ulpdu) <= limits.octets);
+  const bool first = batch.size() == 0;
+  const bool in_quantum =
+      limits.quantum == 0 || first || batch.size() + framer_.wire_size(ulpdu) <= limits.quantum;
+  return room && in_quantum && batch.size() < limits.octets;
 }
 
 // Frames `segment` and up to `most` - 1 that follow it, as far as they fit; returns how many. It

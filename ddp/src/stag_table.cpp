@@ -49,7 +49,8 @@ StagTable::Pin::~Pin() {
 // What is held keeps its place and its rights, but its STag, or its parent's, may have ended.
 std::byte* StagTable::Pin::reach(Stag stag, Rights wanted, TaggedOffset to,
                                  std::uint64_t length) const {
-  if (slot_ == nullptr || slot_->stag.load() != stag.value()) return nullptr;
+  if (slot_ == nullptr || stag.value() == kNoStag) return nullptr;
+  if (slot_->stag.load() != stag.value()) return nullptr;
   if (parent_ != nullptr && parent_->stag.load() == kNoStag) return nullptr;
   if (!has(slot_->buffer.rights, wanted)) return nullptr;
   const auto memory = range(slot_->buffer, to, length);

@@ -153,6 +153,46 @@ TEST_F(Inbound, KeepsWhatWasDeliveredBeforeSomethingThrows) {
   EXPECT_TRUE(to.events.first);
 }
 
+// A deregistration waits for memory that is held.
+TEST_F(Inbound, HoldsNoMemoryOnceItHasTakenWhatThereIs) {
+  post_receive(1);
+  to.receive(send(10));
+  ASSERT_EQ(to.deliveries.size(), 1U);
+  receiver.stags.disable(inbox.stag);
+  EXPECT_TRUE(receiver.stags.idle(inbox.stag));
+}
+
+TEST_F(Inbound, HoldsNoMemoryAfterSomethingHasThrown) {
+  post_receive(1);
+  post_receive(2);
+  Octets octets = send(10);
+  const Octets behind = send(10);
+  octets.insert(octets.end(), behind.begin(), behind.end());
+  receiver.receives.fail_from(1);
+  EXPECT_THROW(to.core.inbound().take(octets, to.limits, to.events), std::bad_alloc);
+  receiver.stags.disable(inbox.stag);
+  EXPECT_TRUE(receiver.stags.idle(inbox.stag));
+}
+
+// What is held is the buffer of an STag that has just ended: STag 0 names nothing.
+TEST_F(Inbound, RefusesStagZeroBehindTheEndOfTheStagThatItHolds) {
+  Region& target = receiver.enable(64, Rights::kRemoteWrite | Rights::kRemoteInvalidate);
+  Region& source = sender.enable(64, Rights::kNone);
+  source.memory.fill(std::byte{0xEE});
+  post_receive(1);
+  sender.post(request_of(Operation::kWrite, target.stag, target.to(0)), {source.sge(0, 8)});
+  rdmap::Request end = request_of(Operation::kSendInvalidate);
+  end.invalidate = target.stag;
+  sender.post(end);
+  sender.post(request_of(Operation::kWrite, Stag{0}, target.to(8)), {source.sge(0, 8)});
+  to.receive(from.send());
+  ASSERT_EQ(to.deliveries.size(), 1U);
+  ASSERT_TRUE(to.events.fault);
+  EXPECT_EQ(to.events.fault->terminate.cause, rdmap::cause_of(ddp::Error::kInvalidStag));
+  EXPECT_EQ(target.part(7, 1)[0], std::byte{0xEE});
+  EXPECT_NE(target.part(8, 1)[0], std::byte{0xEE});
+}
+
 TEST_F(Inbound, TellsWhichReadATerminateIsAbout) {
   Region& sink = sender.enable(16, Rights::kLocalWrite);
   Region& shut = receiver.enable(16, Rights::kNone);
@@ -250,6 +290,15 @@ TEST_F(InboundWaits, GoesOnWithWhatIsKeptWhenAReceiveIsPosted) {
   EXPECT_FALSE(to.core.inbound().deadline());
   ASSERT_TRUE(to.core.inbound().half_fpdu()) << "of the third two octets are missing";
   EXPECT_EQ(to.core.inbound().half_fpdu()->since, to.limits.now);
+}
+
+// The thread that completes it may have to wait until nobody uses an STag that it has ended.
+TEST_F(InboundWaits, HoldsNoMemoryOnceTheMessageHasItsReceive) {
+  to.receive(send(10));
+  post_receive(1);
+  ASSERT_TRUE(to.core.inbound().offer_waiting(to.limits, to.events));
+  receiver.stags.disable(inbox.stag);
+  EXPECT_TRUE(receiver.stags.idle(inbox.stag));
 }
 
 TEST_F(InboundWaits, EndsWhenTheTimeIsOver) {

@@ -57,7 +57,7 @@ class RunWorld {
   // The next octets, of which `accepted` or all are sent.
   Octets send(std::size_t accepted, std::size_t most = 65536) {
     const Offer offer =
-        from.core.outbound().offer(from.batch, {.mulpdu = from.mulpdu, .octets = most});
+        from.core.outbound().offer(from.batch, {.mulpdu = from.mulpdu, .quantum = most});
     EXPECT_FALSE(offer.fault);
     Octets octets = octets_of(offer.pieces);
     octets.resize(std::min(octets.size(), accepted));

@@ -134,6 +134,26 @@ TEST_F(Outbound, TellsARequestThatCannotBeReadWhenAllBeforeItHasLeft) {
   EXPECT_FALSE(from.core.outbound().has_left(1));
 }
 
+// Octets that can be read leave in front of those that cannot, an FPDU at least.
+TEST_F(Outbound, SendsWhatLiesInFrontOfAnElementThatCannotBeRead) {
+  Region& gone = sender.enable(400, Rights::kNone);
+  sender.post(request_of(Operation::kSend), {source.sge(0, 700), gone.sge(0, 400)});
+  sender.stags.disable(gone.stag);
+  from.mulpdu = 200 + ddp::kUntaggedHeaderSize;
+  std::size_t fpdus = 0;
+  for (;; ++fpdus) {
+    const Offer next = offer();
+    if (next.fault) {
+      EXPECT_EQ(std::get<RequestFault>(*next.fault).what, RequestFault::What::kNoAccess);
+      break;
+    }
+    ASSERT_FALSE(next.pieces.empty());
+    from.released += from.batch.size();
+    EXPECT_FALSE(from.core.outbound().sent(from.batch, from.batch.size(), from.released));
+  }
+  EXPECT_EQ(from.core.outbound().counters().fpdus, 3U);
+}
+
 TEST_F(Outbound, RefusesARequestThatWasNotAgreedOn) {
   post_send(100);
   post_send(100);
@@ -239,7 +259,7 @@ class OutboundOffers : public Outbound {
 
   std::size_t offered_up_to(std::size_t octets) {
     const auto& pieces =
-        from.core.outbound().offer(from.batch, {.mulpdu = from.mulpdu, .octets = octets}).pieces;
+        from.core.outbound().offer(from.batch, {.mulpdu = from.mulpdu, .quantum = octets}).pieces;
     const std::size_t size = octets_of(pieces).size();
     EXPECT_FALSE(from.core.outbound().sent(from.batch, 0, from.released));
     return size;
@@ -259,6 +279,22 @@ TEST_F(OutboundOffers, EndWithTheLastFpduThatFits) {
   EXPECT_EQ(offered_up_to(65536), all);
 }
 
+TEST_F(OutboundOffers, BeginNoFpduBehindTheirOctets) {
+  post_send(2000);
+  const auto offered_from = [&](std::size_t octets) {
+    const auto& pieces =
+        from.core.outbound().offer(from.batch, {.mulpdu = from.mulpdu, .octets = octets}).pieces;
+    const std::size_t size = octets_of(pieces).size();
+    EXPECT_FALSE(from.core.outbound().sent(from.batch, 0, from.released));
+    return size;
+  };
+  EXPECT_EQ(offered_from(1), 500U);
+  EXPECT_EQ(offered_from(500), 500U);
+  EXPECT_EQ(offered_from(501), 1000U);
+  EXPECT_EQ(offered_from(1000), 1000U);
+  EXPECT_EQ(offered_from(1001), 1500U);
+}
+
 TEST_F(OutboundOffers, HoldAnFpduThatIsLongerThanAllowedAlone) {
   post_send(2000);
   EXPECT_EQ(offered_up_to(1), 500U);
@@ -272,7 +308,7 @@ TEST_F(OutboundOffers, OfAnySizeMakeTheSameStream) {
   Octets octets;
   for (std::size_t most = 1; octets.size() < all.size(); most = most * 2 + 100) {
     const auto pieces =
-        from.core.outbound().offer(from.batch, {.mulpdu = from.mulpdu, .octets = most}).pieces;
+        from.core.outbound().offer(from.batch, {.mulpdu = from.mulpdu, .quantum = most}).pieces;
     const Octets some = octets_of(pieces);
     ASSERT_FALSE(some.empty());
     octets.insert(octets.end(), some.begin(), some.end());

@@ -68,6 +68,16 @@ TEST_F(Holding, EndsWithTheStag) {
   EXPECT_EQ(refusal(stag), Error::kInvalidStag);
 }
 
+// A slot that names nothing must not pass for what STag 0 names.
+TEST_F(Holding, IsNotReachedByStagZeroOnceItHasEnded) {
+  const Stag stag = enable();
+  ASSERT_TRUE(reach(stag));
+  EXPECT_EQ(refusal(Stag{0}), Error::kInvalidStag);
+  ASSERT_TRUE(reach(stag));
+  ASSERT_TRUE(table_.disable(stag));
+  EXPECT_EQ(refusal(Stag{0}), Error::kInvalidStag);
+}
+
 TEST_F(Holding, EndsWithTheBufferThatTheWindowIsOn) {
   const Stag region = enable();
   const Stag window = table_.reserve(KeyChoice::kOwner).value();

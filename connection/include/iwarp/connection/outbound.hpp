@@ -31,7 +31,8 @@ enum class MayLeave : bool {
 struct OutboundLimits {
   std::size_t mulpdu = 0;                        ///< Octets of a ULPDU (mpa::mulpdu()).
   MayLeave may_leave = MayLeave::kEverything;    ///< Of what there is.
-  std::size_t octets = std::size_t{256} * 1024;  ///< In all, except that one FPDU may be longer.
+  std::size_t octets = std::size_t{256} * 1024;  ///< After so many no further FPDU begins.
+  std::size_t quantum = 0;  ///< Octets in all, unless one FPDU is longer; 0: no such limit.
 };
 
 /// A request that cannot be sent; it and what is behind it never leaves.

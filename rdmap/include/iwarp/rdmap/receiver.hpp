@@ -91,12 +91,21 @@ class Receiver {
   /// Begins at the first message of a stream.
   Receiver(const Parts& parts, FirstMessage first, Extensions extensions = Extensions::kRfc7306);
 
-  /// Takes one ULPDU that MPA has verified.
+  /// Takes one ULPDU that MPA has verified, within a Turn.
   Result<Event, Fault> on_ulpdu(ConstBytes ulpdu, NoReceive no_receive = NoReceive::kFault);
 
-  /// No more ULPDUs come for now: buffers are held no longer than that. To be called before the
-  /// thread leaves.
-  void let_go() { buffers_.let_go(); }
+  /// As long as it lives ULPDUs may come; what they have reached stays pinned meanwhile. It ends
+  /// before the thread waits for anything, since a deregistration may be waiting for it.
+  class Turn {
+   public:
+    explicit Turn(Receiver& receiver) : receiver_(receiver) {}
+    ~Turn() { receiver_.buffers_.let_go(); }
+    Turn(const Turn&) = delete;
+    Turn& operator=(const Turn&) = delete;
+
+   private:
+    Receiver& receiver_;
+  };
 
   /// The receive that a half-received Send had taken, if any; the owner gets it back once.
   std::optional<ReceiveBuffer> abandon();

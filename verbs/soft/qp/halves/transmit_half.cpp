@@ -85,7 +85,7 @@ connection::OutboundLimits TransmitHalf::limits(const Link& link) const {
   connection::OutboundLimits limits;
   limits.mulpdu = mpa::mulpdu(link.stream.emss(), link.outbound().markers());
   limits.may_leave = may_leave(parts_.life.now());
-  if (const std::size_t quantum = link.stream.send_quantum()) limits.octets = quantum;
+  limits.quantum = link.stream.send_quantum();
   return limits;
 }
 
