@@ -98,8 +98,8 @@ class Receiver {
   /// before the thread waits for anything, since a deregistration may be waiting for it.
   class Turn {
    public:
-    explicit Turn(Receiver& receiver) : receiver_(receiver) {}
-    ~Turn() { receiver_.buffers_.let_go(); }
+    explicit Turn(Receiver& receiver) : receiver_(receiver) {}  ///< Begins.
+    ~Turn() { receiver_.buffers_.let_go(); }                    ///< Lets go.
     Turn(const Turn&) = delete;
     Turn& operator=(const Turn&) = delete;
 
