@@ -180,10 +180,19 @@ class Once(Flow):
         server, client, environment = self.commands(iterations)
         process = spawn([*self.place.server, *server], env=environment)
         try:
-            time.sleep(0.3)
+            self.await_listener(process)
             return self.value(output_of([*self.place.client, *client], environment))
         finally:
             end(process)
+
+    def await_listener(self, process):
+        """Until the server listens. No connection is tried: it would be the one that it serves."""
+        looking = [*self.place.server, "ss", "-Hltn", f"sport = :{self.port}"]
+        until = time.monotonic() + START_SECONDS
+        while not output_of(looking).strip():
+            if process.poll() is not None or time.monotonic() > until:
+                raise RuntimeError(f"the server of {self.name} does not listen")
+            time.sleep(0.02)
 
     def iterations_for(self, seconds):
         """A few are slower than many are: what has taken too little time is tried again with more."""

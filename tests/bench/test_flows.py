@@ -2,10 +2,11 @@
 """What the programs print is read as they mean it."""
 
 import json
+import socket
 import unittest
 
 from of_bench import Nowhere
-from flows import Fabric, Ours, Raw, Sample, Ucx
+from flows import Fabric, Ours, Raw, Sample, Ucx, end, spawn
 
 LATENCIES = {"min": 4.5, "median": 6.25, "p90": 7, "p99": 29, "p99.9": 52, "max": 97}
 PERF = {"op": "send", "ours": {
@@ -113,6 +114,28 @@ class Counted(Ucx):
     def once(self, iterations):
         self.asked.append(iterations)
         return 1.0, self.took(iterations)
+
+
+class Here(Nowhere):
+    """This network namespace."""
+    client = server = []
+
+
+class OfListeners(unittest.TestCase):
+    def flow_at(self, port):
+        flow = Ucx(Here(), {}, "octets", "tag_bw", 64)
+        flow.port = port
+        return flow
+
+    def test_one_that_is_there_is_found(self):
+        with socket.create_server(("127.0.0.1", 0)) as listener, spawn(["sleep", "60"]) as process:
+            self.flow_at(listener.getsockname()[1]).await_listener(process)
+            end(process)
+
+    def test_a_server_that_ends_without_listening_is_named(self):
+        with spawn(["true"]) as process, self.assertRaisesRegex(RuntimeError, "ucx tag_bw does not listen"):
+            process.wait()
+            self.flow_at(1).await_listener(process)
 
 
 class OfIterations(unittest.TestCase):

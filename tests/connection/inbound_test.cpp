@@ -29,6 +29,17 @@ class Inbound : public testing::Test {
     post_send(size);
     return from.send();
   }
+  // Takes two Sends in, of which the second finds no memory: its receive may be another queue's,
+  // which has none to hand it out.
+  void take_until_it_throws() {
+    post_receive(1);
+    post_receive(2);
+    Octets octets = send(10);
+    const Octets behind = send(10);
+    octets.insert(octets.end(), behind.begin(), behind.end());
+    receiver.receives.fail_from(1);
+    EXPECT_THROW(to.core.inbound().take(octets, to.limits, to.events), std::bad_alloc);
+  }
   [[nodiscard]] ConstBytes front(const Octets& octets, std::size_t size) const {
     return ConstBytes(octets).first(size);
   }
@@ -139,15 +150,8 @@ TEST_F(Inbound, DeliversWhatCameBeforeAFaultAndDropsWhatComesBehind) {
   EXPECT_EQ(receiver.receives.taken(), 1U);
 }
 
-// The receive that a message takes may be another queue's, which has no memory to hand it out.
 TEST_F(Inbound, KeepsWhatWasDeliveredBeforeSomethingThrows) {
-  post_receive(1);
-  post_receive(2);
-  Octets octets = send(10);
-  const Octets behind = send(10);
-  octets.insert(octets.end(), behind.begin(), behind.end());
-  receiver.receives.fail_from(1);
-  EXPECT_THROW(to.core.inbound().take(octets, to.limits, to.events), std::bad_alloc);
+  take_until_it_throws();
   ASSERT_EQ(to.events.deliveries().size(), 1U);
   EXPECT_EQ(to.events.deliveries()[0].cookie, 1U);
   EXPECT_TRUE(to.events.first);
@@ -163,13 +167,7 @@ TEST_F(Inbound, HoldsNoMemoryOnceItHasTakenWhatThereIs) {
 }
 
 TEST_F(Inbound, HoldsNoMemoryAfterSomethingHasThrown) {
-  post_receive(1);
-  post_receive(2);
-  Octets octets = send(10);
-  const Octets behind = send(10);
-  octets.insert(octets.end(), behind.begin(), behind.end());
-  receiver.receives.fail_from(1);
-  EXPECT_THROW(to.core.inbound().take(octets, to.limits, to.events), std::bad_alloc);
+  take_until_it_throws();
   receiver.stags.disable(inbox.stag);
   EXPECT_TRUE(receiver.stags.idle(inbox.stag));
 }
