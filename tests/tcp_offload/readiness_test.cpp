@@ -1,6 +1,8 @@
 #include "iwarp/tcp_offload/readiness.hpp"
 
 #include <gtest/gtest.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 #include <array>
 #include <chrono>
@@ -50,6 +52,38 @@ TEST(ReadinessSetTest, ReportsOnceUntilItIsArmedAgain) {
   set.modify(events.descriptor(), 2, {.read = true});
   ASSERT_EQ(set.wait(ready, kNow), 1U);
   EXPECT_EQ(ready[0].token, 2U);
+}
+
+TEST(ReadinessSetTest, ReportsOneOfWhichMoreIsToldWhenMoreComes) {
+  EventCount events;
+  ReadinessSet set(Repeat::kOnce);
+  ASSERT_FALSE(set.add(events.descriptor(), 1, {.read = true}));
+  ASSERT_FALSE(set.modify(events.descriptor(), 1, {.read = true}, Repeat::kEdge));
+  std::array<Ready, 4> ready;
+  for (int i = 0; i < 3; ++i) {
+    events.raise();
+    EXPECT_EQ(set.wait(ready, kNow), 1U);
+    EXPECT_EQ(set.wait(ready, kNow), 0U) << "nothing more has come";
+  }
+  ASSERT_FALSE(set.modify(events.descriptor(), 1, {.read = true}, Repeat::kEdge));
+  EXPECT_EQ(set.wait(ready, kNow), 1U) << "what is there is told of when it is asked for";
+}
+
+TEST(ReadinessSetTest, TellsAnEndBehindWhatIsToBeRead) {
+  std::array<int, 2> ends{};
+  ASSERT_EQ(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()), 0);
+  ReadinessSet set(Repeat::kOnce);
+  ASSERT_FALSE(set.add(ends[0], 1, {.read = true}));
+  ASSERT_FALSE(set.modify(ends[0], 1, {.read = true}, Repeat::kEdge));
+  std::array<Ready, 4> ready;
+  ASSERT_EQ(::write(ends[1], "x", 1), 1);
+  ASSERT_EQ(set.wait(ready, kNow), 1U);
+  EXPECT_FALSE(ready[0].ended);
+  ::shutdown(ends[1], SHUT_WR);
+  ASSERT_EQ(set.wait(ready, kNow), 1U);
+  EXPECT_TRUE(ready[0].read);
+  EXPECT_TRUE(ready[0].ended);
+  for (const int end : ends) ::close(end);
 }
 
 TEST(ReadinessSetTest, ReportsOneAgainThatIsNotToRest) {

@@ -94,7 +94,9 @@ Received KernelStream::lend_first(MutableBytes scratch) {
   std::memcpy(scratch.data(), first_.data() + first_lent_, n);
   first_lent_ += n;
   if (first_lent_ == first_.size()) first_ = std::vector<std::byte>();  // frees the memory
-  return lend(scratch.first(n));
+  Received first = lend(scratch.first(n));
+  first.more = true;  // the socket has not been asked
+  return first;
 }
 
 // The system reports a reset to one call only, sending or receiving; to the other half the stream

@@ -20,9 +20,18 @@ int checked(int descriptor, const char* what) {
   return descriptor;
 }
 
+std::uint32_t bits(Repeat repeat) {
+  switch (repeat) {
+    case Repeat::kOnce: return EPOLLONESHOT;
+    case Repeat::kEdge: return EPOLLET;
+    case Repeat::kLevel: break;
+  }
+  return 0;
+}
+
 std::uint32_t bits(Interest interest, Repeat repeat) {
   return (interest.read ? EPOLLIN | EPOLLRDHUP : 0U) | (interest.write ? EPOLLOUT : 0U) |
-         (repeat == Repeat::kOnce ? static_cast<std::uint32_t>(EPOLLONESHOT) : 0U);
+         bits(repeat);
 }
 
 }  // namespace
@@ -44,7 +53,12 @@ std::error_code ReadinessSet::add(int descriptor, std::uint64_t token, Interest 
 }
 
 std::error_code ReadinessSet::modify(int descriptor, std::uint64_t token, Interest interest) {
-  epoll_event event{bits(interest, repeat_), {.u64 = token}};
+  return modify(descriptor, token, interest, repeat_);
+}
+
+std::error_code ReadinessSet::modify(int descriptor, std::uint64_t token, Interest interest,
+                                     Repeat repeat) {
+  epoll_event event{bits(interest, repeat), {.u64 = token}};
   if (::epoll_ctl(descriptor_, EPOLL_CTL_MOD, descriptor, &event) == 0) return {};
   return {errno, std::system_category()};
 }
@@ -65,7 +79,7 @@ std::size_t ReadinessSet::wait(std::span<Ready> into,
     const std::uint32_t seen = events[index].events;
     const bool broken = (seen & (EPOLLERR | EPOLLHUP)) != 0;
     into[index] = {events[index].data.u64, broken || (seen & (EPOLLIN | EPOLLRDHUP)) != 0,
-                   broken || (seen & EPOLLOUT) != 0};
+                   broken || (seen & EPOLLOUT) != 0, broken || (seen & EPOLLRDHUP) != 0};
   }
   return static_cast<std::size_t>(std::max(count, 0));
 }

@@ -70,8 +70,13 @@ void Engine::serve(const tcp_offload::Ready& ready) {
   const SocketTable::Turn turn = table_.turn_of(ready);
   if (!turn.of) return;
   if (ready.write) turn.of->transmit();
-  if (!turn.for_poller) turn.of->receive();
-  table_.rearm(*turn.of);
+  const bool drained = !turn.for_poller && turn.of->receive();
+  // An end that was told of already is not told of again, and may be behind what was read.
+  if (drained && !ready.ended) {
+    table_.rearm_drained(*turn.of);
+  } else {
+    table_.rearm(*turn.of);
+  }
 }
 
 // True once there is nothing left to do.

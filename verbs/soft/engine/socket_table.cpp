@@ -77,15 +77,38 @@ void SocketTable::rearm(const Driven& driven) {
   if (at != entries_.end()) watch(at->first, at->second, driven.waits());
 }
 
+void SocketTable::rearm_drained(const Driven& driven) {
+  const Guard lock(mutex_);
+  const auto at = entries_.find(token_of(driven));
+  if (at == entries_.end()) return;
+  const Waits waits = driven.waits();
+  const bool only_input = waits.input && !waits.room;
+  const bool told = at->second.told_of_more && !at->second.lease.is_left();
+  if (!only_input || !told) watch(at->first, at->second, waits);
+}
+
 // A socket that the system refuses to watch is tried again at each tick. One that is left to a
-// poller is watched only for a sleeper that may not be one.
-void SocketTable::watch(Token token, const Entry& entry, const Waits& waits) {
+// poller is watched only for a sleeper that may not be one. Asking for all that comes from now on
+// saves a system call for each time that something does.
+void SocketTable::watch(Token token, Entry& entry, const Waits& waits) {
   const tcp_offload::Interest interest{waits.input && entry.lease.watches_input(), waits.room};
-  if (!interest.read && !interest.write) return;
-  if (!sockets_.modify(entry.descriptor, token, interest)) return;
+  if (!interest.read && !interest.write && !entry.told_of_more) return;
+  if (ask(token, entry, interest, interest.read && !interest.write && !entry.lease.is_left())) {
+    return;
+  }
   if (std::ranges::find(looking_, token) == looking_.end()) looking_.push_back(token);
   resume_ticks();
   wake_.raise();
+}
+
+bool SocketTable::ask(Token token, Entry& entry, tcp_offload::Interest interest, bool for_more) {
+  using tcp_offload::Repeat;
+  if (sockets_.modify(entry.descriptor, token, interest,
+                      for_more ? Repeat::kEdge : Repeat::kOnce)) {
+    return false;
+  }
+  entry.told_of_more = for_more;
+  return true;
 }
 
 bool SocketTable::leave_to_poller(Entry& entry, Driven& driven) {

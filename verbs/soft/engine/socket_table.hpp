@@ -35,8 +35,10 @@ class SocketTable {
   void want_write(Driven& driven);
   void look_again(const Driven& driven);
 
-  /// Has the engine told when that comes which the connection waits for.
+  /// Has the engine told when that comes which the connection waits for: now if it is there.
   void rearm(const Driven& driven);
+  /// The engine has read all that there was: the same, if it is not told of more anyway.
+  void rearm_drained(const Driven& driven);
   /// The engine has the socket again. False if it had.
   bool take_back(Driven& driven);
   /// A thread polls in vain. Those whose sockets are left to such threads, if any, are added to
@@ -75,10 +77,14 @@ class SocketTable {
     std::weak_ptr<Driven> driven;
     int descriptor = -1;
     Lease lease;
+    /// Whether the set tells of all that comes, without being asked anew each time.
+    bool told_of_more = false;
   };
 
   [[nodiscard]] Owners owners_of(const std::vector<Token> SocketTable::*list);
-  void watch(Token token, const Entry& entry, const Waits& waits) IWARP_REQUIRES(mutex_);
+  void watch(Token token, Entry& entry, const Waits& waits) IWARP_REQUIRES(mutex_);
+  [[nodiscard]] bool ask(Token token, Entry& entry, tcp_offload::Interest interest, bool for_more)
+      IWARP_REQUIRES(mutex_);
   bool leave_to_poller(Entry& entry, Driven& driven) IWARP_REQUIRES(mutex_);
   void take_back(Entry& entry, Driven& driven) IWARP_REQUIRES(mutex_);
   bool resume_ticks() IWARP_REQUIRES(mutex_);

@@ -14,14 +14,19 @@ struct Interest {
   bool write = false;  ///< Room to write, or an error.
 };
 
-/// Whether a descriptor that was reported stays in the set, or rests until it is modified.
-enum class Repeat { kOnce, kLevel };
+/// When a descriptor that was reported is reported again.
+enum class Repeat {
+  kOnce,   ///< Not before it is modified.
+  kLevel,  ///< As long as it is ready.
+  kEdge,   ///< When more comes, the end, or an error; and when it is modified, if it is ready.
+};
 
 /// A descriptor that became ready, by the token it was added with.
 struct Ready {
   std::uint64_t token = 0;  ///< As it was added with.
   bool read = false;        ///< Readable, ended or in error.
   bool write = false;       ///< Writable or in error.
+  bool ended = false;       ///< There is an end behind what is to be read, or an error.
 };
 
 /// A set of descriptors to wait on (epoll). add(), modify() and remove() may be called from any
@@ -44,6 +49,8 @@ class ReadinessSet {
   /// With Repeat::kOnce also arms the descriptor again. After an error the descriptor is watched as
   /// before: at rest if it was.
   std::error_code modify(int descriptor, std::uint64_t token, Interest interest);
+  /// A descriptor that is reported from now on as it says itself.
+  std::error_code modify(int descriptor, std::uint64_t token, Interest interest, Repeat repeat);
   /// Takes a descriptor out, before it is closed.
   void remove(int descriptor);
 

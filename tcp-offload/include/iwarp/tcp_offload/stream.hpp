@@ -33,6 +33,8 @@ struct Received {
   IoStatus status = IoStatus::kWouldBlock;  ///< How it went.
   MutableBytes data;                        ///< Not empty exactly when the status is kOk.
   std::error_code error;                    ///< Set exactly when the status is kLost.
+  /// There may be more at once although there was room for it.
+  bool more = false;
 };
 
 /// What Stream::send() took.
