@@ -163,6 +163,35 @@ TEST_F(Progress, QueueArmedInTheMiddleOfPollingWakesASleeper) {
   }
 }
 
+// Nothing is lost by leaving the sockets to the engine, and nothing is left to it for good.
+TEST_F(Progress, QueueThatIsArmedAndOnlyPolledMakesProgress) {
+  CompletionQueue& cq = pair.server.cq;
+  for (std::uint64_t i = 0; i < 100; ++i) {
+    ASSERT_TRUE(pair.server_qp.post_receive(RecvWr{i, {}}));
+    if (i % 3 == 0) cq.arm(i % 2 == 0 ? Arm::kAny : Arm::kSolicited);
+    if (i % 5 == 0) poll_in_vain(cq, static_cast<int>(i));
+    ASSERT_TRUE(pair.client_qp.post_send(send_of(i, {})));
+    EXPECT_EQ(poll_for(cq, 1).size(), 1U);
+    EXPECT_EQ(poll_for(pair.client.cq, 1).size(), 1U);
+  }
+}
+
+// Of which an event has been raised, and none is taken for a while.
+TEST_F(Progress, QueueWhoseEventWaitsBringsInWhatComes) {
+  CompletionQueue& cq = pair.server.cq;
+  for (std::uint64_t round = 0; round < 20; ++round) {
+    for (std::uint64_t i = 0; i < 4; ++i) ASSERT_TRUE(pair.server_qp.post_receive(RecvWr{i, {}}));
+    cq.arm();
+    ASSERT_TRUE(pair.client_qp.post_send(send_of(0, {})));
+    ASSERT_TRUE(sleep_until_readable(cq.event_descriptor(), kPatience));
+    for (std::uint64_t i = 1; i < 4; ++i) ASSERT_TRUE(pair.client_qp.post_send(send_of(i, {})));
+    EXPECT_EQ(poll_for(cq, 4).size(), 4U);
+    EXPECT_EQ(poll_for(pair.client.cq, 4).size(), 4U);
+    EXPECT_TRUE(cq.take_event());
+    EXPECT_FALSE(cq.take_event());
+  }
+}
+
 TEST_F(Progress, QueueArmedForSolicitedSleepsThroughOrdinaryMessages) {
   CompletionQueue& cq = pair.server.cq;
   for (std::uint64_t i = 0; i < 3; ++i) ASSERT_TRUE(pair.server_qp.post_receive(RecvWr{i, {}}));

@@ -5,6 +5,7 @@
 namespace iwarp::verbs::soft {
 
 void CqEvents::raise() {
+  waiting_.fetch_add(1, std::memory_order_relaxed);
   if (auto* made = made_.load()) return made->raise();
   const Guard lock(mutex_);
   if (owner_) return owner_->raise();
@@ -12,6 +13,12 @@ void CqEvents::raise() {
 }
 
 bool CqEvents::take() {
+  const bool taken = take_counted();
+  if (taken) waiting_.fetch_sub(1, std::memory_order_relaxed);
+  return taken;
+}
+
+bool CqEvents::take_counted() {
   if (auto* made = made_.load()) return made->take();
   const Guard lock(mutex_);
   if (owner_) return owner_->take();

@@ -16,10 +16,15 @@ class CqEvents {
   void raise();
   /// Takes one; false if there is none.
   bool take();
+  /// Whether there is one, or was a moment ago.
+  [[nodiscard]] bool any() const { return waiting_.load(std::memory_order_relaxed) > 0; }
   /// Readable while there is one. Made at the first call; throws std::system_error.
   [[nodiscard]] int descriptor();
 
  private:
+  bool take_counted();
+
+  std::atomic<std::ptrdiff_t> waiting_{0};
   Mutex mutex_;
   std::unique_ptr<tcp_offload::EventCount> owner_
       IWARP_GUARDED_BY(mutex_);  // once the program asks for its descriptor

@@ -10,6 +10,10 @@ namespace {
 // A thread that polls in vain looks after other sockets once in so many polls.
 constexpr std::uint32_t kPollsPerLookAround = 8;
 
+// A program that polls on and on since it has armed the queue does not sleep on it. Fewer polls are
+// those of a program that takes what there is before it sleeps.
+constexpr std::uint32_t kPollsBeforeSleep = 8;
+
 // The queue at which this thread is awake inside wait(), or about to sleep: it need not be woken
 // for what it completes itself.
 thread_local const SoftCq* awake_at = nullptr;
@@ -65,12 +69,22 @@ std::size_t SoftCq::poll(std::span<Completion> into) {
     if (signs_.sleepers() != 0 && !ring_.empty()) attached_.wake();
     return taken;
   }
+  if (leaves_to_engine()) return taken;
   const std::uint32_t polls = signs_.note();
   if (attached_.count() == 0) return taken;
   attached_.drive();
   taken += ring_.pop(into.subspan(taken));
   if (taken == 0 && polls % kPollsPerLookAround == 0) services_->pollers.drive_unpolled();
   return taken;
+}
+
+// The engine has the sockets of a queue that is armed, and what is in them raises an event. Where
+// one has been raised and not been taken yet, the program will come back for it, and poll. To read
+// here is a system call that finds nothing, as a rule, and keeps the engine out meanwhile.
+// Of many connections one system call names those that have something, and some mostly do.
+bool SoftCq::leaves_to_engine() {
+  if (!signs_.polls_each() || (!signs_.armed() && !events_.any())) return false;
+  return polls_since_armed_.fetch_add(1, std::memory_order_relaxed) < kPollsBeforeSleep;
 }
 
 bool SoftCq::wait(std::chrono::milliseconds timeout) {
@@ -114,6 +128,7 @@ void SoftCq::end_wait() {
 
 void SoftCq::arm(provider::Arm what) {
   if (origin_.refuses()) return;
+  polls_since_armed_.store(0, std::memory_order_relaxed);
   ring_.arm(what);
   services_->pollers.take_back(signs_);
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <memory>
 
 #include "iwarp/verbs/provider.hpp"
@@ -14,7 +15,8 @@ namespace iwarp::verbs::soft {
 /// A completion queue, and what the threads do that poll it. A poll that finds less than it asked
 /// for drives the connections attached here and counts as a sign (PollSigns), and so does each time
 /// that a sleep is interrupted: an engine leaves sockets to the pollers of a queue whose count
-/// moves.
+/// moves. While the queue is armed, or its event waits for the program, the polls of one that
+/// sleeps on events leave them to the engine.
 class SoftCq final : public provider::Cq {
  public:
   SoftCq(std::shared_ptr<const Services> services, std::uint32_t depth, std::uint32_t number);
@@ -48,6 +50,8 @@ class SoftCq final : public provider::Cq {
   [[nodiscard]] bool inherited() const { return origin_.inherited(); }
 
  private:
+  [[nodiscard]] bool leaves_to_engine();
+
   const std::shared_ptr<const Services> services_;
   const std::uint32_t number_;
   const Origin origin_;
@@ -55,6 +59,7 @@ class SoftCq final : public provider::Cq {
   CompletionRing ring_;
   Attached attached_{signs_};
   CqEvents events_;
+  std::atomic<std::uint32_t> polls_since_armed_{0};  // that found less than they asked for
 };
 
 }  // namespace iwarp::verbs::soft
