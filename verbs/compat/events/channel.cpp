@@ -42,8 +42,10 @@ void CqEvents::remove(const Cq& cq) {
 
 // Most programs have been told by poll(2) that there is one; only where there is none it matters
 // whether the descriptor is blocking. A queue that gives none makes no difference to the others: a
-// program that is told of changes only would not ask again.
+// program that is told of changes only would not ask again. A queue without company need not be
+// found first.
 int CqEvents::take(Cq*& from) {
+  if (!caller_is_left_behind() && take_from_only(from)) return 0;
   epoll_event event{};
   const auto wait = [this, &event](int milliseconds) {
     return ::epoll_wait(epoll_, &event, 1, milliseconds);
@@ -57,15 +59,25 @@ int CqEvents::take(Cq*& from) {
   }
 }
 
+bool CqEvents::take_from_only(Cq*& from) {
+  const process::NoCancel whole;
+  const std::lock_guard lock(mutex_);
+  return queues_.size() == 1 && give(*queues_.begin()->second, from);
+}
+
 // False if the queue has left meanwhile, or another thread was faster. While the set is locked: a
 // queue that goes leaves the set, and waits for the events given.
 bool CqEvents::take_from(std::uint64_t number, Cq*& from) {
   const process::NoCancel whole;  // what is taken is given
   const std::lock_guard lock(mutex_);
   const auto queue = queues_.find(number);
-  if (queue == queues_.end() || !queue->second->core->take_event()) return false;
-  from = queue->second;
-  ++from->events_given;
+  return queue != queues_.end() && give(*queue->second, from);
+}
+
+bool CqEvents::give(Cq& cq, Cq*& to) {
+  if (!cq.core->take_event()) return false;
+  to = &cq;
+  ++cq.events_given;
   return true;
 }
 

@@ -35,6 +35,8 @@ class CqEvents {
 
  private:
   bool take_from(std::uint64_t number, Cq*& from);
+  bool take_from_only(Cq*& from);
+  static bool give(Cq& cq, Cq*& to);
 
   const int epoll_;
   std::mutex mutex_;
