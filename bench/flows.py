@@ -155,6 +155,26 @@ class Raw(Served):
         return Sample(told["octets_per_second"], cpu)
 
 
+class Channel(Served):
+    """A server of fifty clients that sleeps in epoll (channel_bench): over the C interface, with a
+    completion channel for each, or over TCP."""
+
+    def __init__(self, place, builds, transport, outstanding, build="ours"):
+        super().__init__(place, builds)
+        self.name = build if transport == "verbs" else transport
+        self.options = ["--transport", transport, "--outstanding", str(outstanding)]
+        self.program = ["env", f"LD_LIBRARY_PATH={builds[build]}/lib/iwarp-verbs",
+                        os.path.join(builds["ours"], "bench", "channel", "channel_bench")]
+        self.server_command = (*self.program, "server", "--address", place.server_address)
+
+    def run(self, seconds):
+        told = json.loads(output_of(
+            [*self.place.client, *self.program, "client", self.place.server_address, self.port,
+             *self.options, "--seconds", str(seconds)]))
+        return Sample(told["exchanges_per_second"],
+                      cpu_of(told, "messages", 0, told["exchanges"]))
+
+
 class Once(Flow):
     """With a server for each client, and so many iterations instead of a time: so many that the time
     is about right are found at the first run."""

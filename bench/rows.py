@@ -3,7 +3,7 @@
 import dataclasses
 import typing
 
-from flows import Fabric, Ours, Raw, Ucx
+from flows import Channel, Fabric, Ours, Raw, Ucx
 from places import Jumbo, Loopback, Standard
 from sizes import K, M, words
 
@@ -121,4 +121,19 @@ def messages():
               [ucx("messages", "ucp_put_bw", 64)], size=64, curve=True)
 
 
-ROWS = [*transfers(), *latencies(), *messages()]
+@dataclasses.dataclass
+class ChannelRow(Row):
+    """`ours` is how many requests each client keeps unanswered."""
+
+    def flows(self, place, builds):
+        mine = [Channel(place, builds, "verbs", self.ours, build) for build in builds]
+        return mine, [Channel(place, builds, "tcp", self.ours)], []
+
+
+def channels():
+    for outstanding, title in ((1, "one request"), (16, "16 requests")):
+        yield ChannelRow(f"channels-{outstanding}", f"50 clients with a channel each, {title} at a time",
+                         Loopback, "messages", outstanding, least={"bbr": 1.0, "cubic": 1.0})
+
+
+ROWS = [*transfers(), *latencies(), *messages(), *channels()]
