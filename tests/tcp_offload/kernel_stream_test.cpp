@@ -1,9 +1,11 @@
 // Streams of the kernel device: EMSS, readiness, and their two halves in two threads.
 #include <netinet/tcp.h>
+#include <poll.h>
 #include <sys/epoll.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <fstream>
 #include <optional>
@@ -153,6 +155,23 @@ TEST_F(KernelStreams, EdgeTriggeredReadinessFollowsEachWouldBlock) {
     two.server->consume(10);
   }
   ::close(set);
+}
+
+TEST_F(KernelStreams, TellWhenThereIsNoMore) {
+  const Streams two = connect_streams();
+  const auto receive = [&](MutableBytes scratch) {
+    pollfd wanted{two.server->descriptor(), POLLIN, 0};
+    EXPECT_EQ(::poll(&wanted, 1, 10'000), 1);
+    const Received received = two.server->receive(scratch);
+    two.server->consume(received.data.size());
+    return received;
+  };
+  std::array<std::byte, 10> scratch;
+  ASSERT_EQ(send_some(*two.client, pattern(25)), 25U);
+  EXPECT_FALSE(receive(scratch).drained);
+  EXPECT_FALSE(receive(scratch).drained) << "there may be more than the room was for";
+  EXPECT_TRUE(receive(scratch).drained);
+  EXPECT_EQ(two.server->receive(scratch).status, IoStatus::kWouldBlock);
 }
 
 TEST_F(KernelStreams, AnAbortWakesWhoeverWaitsOnTheDescriptor) {

@@ -8,8 +8,12 @@
 #include <chrono>
 #include <thread>
 
+#include "tcp_offload/kernel_fixture.hpp"
+
 namespace iwarp::tcp_offload {
 namespace {
+
+using ReadinessOfSockets = test::KernelFixture;
 
 constexpr auto kNow = std::chrono::milliseconds(0);
 constexpr auto kPatience = std::chrono::seconds(10);
@@ -78,12 +82,30 @@ TEST(ReadinessSetTest, TellsAnEndBehindWhatIsToBeRead) {
   std::array<Ready, 4> ready;
   ASSERT_EQ(::write(ends[1], "x", 1), 1);
   ASSERT_EQ(set.wait(ready, kNow), 1U);
-  EXPECT_FALSE(ready[0].ended);
+  EXPECT_FALSE(ready[0].broken_up);
   ::shutdown(ends[1], SHUT_WR);
   ASSERT_EQ(set.wait(ready, kNow), 1U);
   EXPECT_TRUE(ready[0].read);
-  EXPECT_TRUE(ready[0].ended);
+  EXPECT_TRUE(ready[0].broken_up);
   for (const int end : ends) ::close(end);
+}
+
+// TCP's read stops at urgent data, with the octets behind it unread.
+TEST_F(ReadinessOfSockets, TellsThatUrgentDataBreaksUpWhatIsToBeRead) {
+  const NativePair pair = connect_natively();
+  ReadinessSet set(Repeat::kOnce);
+  ASSERT_FALSE(set.add(pair.server, 1, {.read = true}));
+  ASSERT_FALSE(set.modify(pair.server, 1, {.read = true}, Repeat::kEdge));
+  ASSERT_EQ(::send(pair.client, "ab", 2, 0), 2);
+  ASSERT_EQ(::send(pair.client, "c", 1, MSG_OOB), 1);
+  ASSERT_EQ(::send(pair.client, "de", 2, 0), 2);
+  std::array<Ready, 4> ready;
+  ASSERT_EQ(set.wait(ready, kPatience), 1U);
+  std::array<char, 8> octets;
+  ASSERT_EQ(::recv(pair.server, octets.data(), octets.size(), MSG_DONTWAIT), 2);
+  EXPECT_TRUE(ready[0].read);
+  EXPECT_TRUE(ready[0].broken_up);
+  for (const int end : {pair.client, pair.server}) ::close(end);
 }
 
 TEST(ReadinessSetTest, ReportsOneAgainThatIsNotToRest) {

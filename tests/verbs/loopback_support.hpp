@@ -1,5 +1,7 @@
 #pragma once
 
+#include <poll.h>
+
 #include <atomic>
 #include <vector>
 
@@ -49,6 +51,11 @@ bool eventually(Condition condition, Meanwhile meanwhile) {
 template <typename Condition>
 bool eventually(Condition condition) {
   return eventually(condition, [] { std::this_thread::sleep_for(1ms); });
+}
+
+inline bool sleep_until_readable(int descriptor, std::chrono::milliseconds timeout) {
+  pollfd one{descriptor, POLLIN, 0};
+  return ::poll(&one, 1, static_cast<int>(timeout.count())) == 1;
 }
 
 /// Polls until `count` completions are there; fewer if it takes too long.

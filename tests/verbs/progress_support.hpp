@@ -1,7 +1,6 @@
 #pragma once
 
 #include <gtest/gtest.h>
-#include <poll.h>
 
 #include "verbs/loopback_support.hpp"
 
@@ -23,10 +22,6 @@ class Progress : public testing::Test {
   static void poll_in_vain(CompletionQueue& cq, int times) {
     Completion none;
     for (int i = 0; i < times; ++i) EXPECT_EQ(cq.poll({&none, 1}), 0U);
-  }
-  static bool sleep_until_readable(int descriptor, std::chrono::milliseconds timeout) {
-    pollfd one{descriptor, POLLIN, 0};
-    return ::poll(&one, 1, static_cast<int>(timeout.count())) == 1;
   }
 
   LoopbackPair pair;

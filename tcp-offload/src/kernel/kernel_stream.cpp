@@ -79,7 +79,11 @@ Received KernelStream::receive(MutableBytes scratch) {
   if (lost_.load(std::memory_order_acquire) == ECONNABORTED) return end_receiving(ECONNABORTED);
   if (!first_.empty()) return lend_first(scratch);
   const ssize_t n = receive_now(socket_.get(), scratch);
-  if (n > 0) return lend(scratch.first(static_cast<std::size_t>(n)));
+  if (n > 0) {
+    Received got = lend(scratch.first(static_cast<std::size_t>(n)));
+    got.drained = got.data.size() < scratch.size();
+    return got;
+  }
   if (n < 0 && would_block(errno)) return {};
   return end_receiving(n < 0 ? errno : reset_behind_end());
 }
@@ -94,9 +98,7 @@ Received KernelStream::lend_first(MutableBytes scratch) {
   std::memcpy(scratch.data(), first_.data() + first_lent_, n);
   first_lent_ += n;
   if (first_lent_ == first_.size()) first_ = std::vector<std::byte>();  // frees the memory
-  Received first = lend(scratch.first(n));
-  first.more = true;  // the socket has not been asked
-  return first;
+  return lend(scratch.first(n));
 }
 
 // The system reports a reset to one call only, sending or receiving; to the other half the stream

@@ -30,7 +30,7 @@ std::uint32_t bits(Repeat repeat) {
 }
 
 std::uint32_t bits(Interest interest, Repeat repeat) {
-  return (interest.read ? EPOLLIN | EPOLLRDHUP : 0U) | (interest.write ? EPOLLOUT : 0U) |
+  return (interest.read ? EPOLLIN | EPOLLRDHUP | EPOLLPRI : 0U) | (interest.write ? EPOLLOUT : 0U) |
          bits(repeat);
 }
 
@@ -77,9 +77,11 @@ std::size_t ReadinessSet::wait(std::span<Ready> into,
   for (int i = 0; i < count; ++i) {
     const auto index = static_cast<std::size_t>(i);
     const std::uint32_t seen = events[index].events;
-    const bool broken = (seen & (EPOLLERR | EPOLLHUP)) != 0;
-    into[index] = {events[index].data.u64, broken || (seen & (EPOLLIN | EPOLLRDHUP)) != 0,
-                   broken || (seen & EPOLLOUT) != 0, broken || (seen & EPOLLRDHUP) != 0};
+    const auto any_of = [seen](std::uint32_t of) {
+      return (seen & (of | EPOLLERR | EPOLLHUP)) != 0;
+    };
+    into[index] = {events[index].data.u64, any_of(EPOLLIN | EPOLLRDHUP | EPOLLPRI),
+                   any_of(EPOLLOUT), any_of(EPOLLRDHUP | EPOLLPRI)};
   }
   return static_cast<std::size_t>(std::max(count, 0));
 }

@@ -63,6 +63,20 @@ TEST(LoopbackReceiveWait, EngineGoesOnBehindIt) {
   }
 }
 
+// The engine reads, until the queue has nothing to receive into, and again after that.
+TEST(LoopbackReceiveWait, ProgramThatSleepsOnEventsGetsEveryMessage) {
+  LoopbackPair pair({}, {}, waiting());
+  send_all(pair.client_qp);
+  CompletionQueue& cq = pair.server.cq;
+  for (std::uint64_t i = 0; i < kMessages; ++i) {
+    cq.arm();
+    ASSERT_TRUE(pair.server_qp.post_receive(RecvWr{i, {}}));
+    ASSERT_TRUE(sleep_until_readable(cq.event_descriptor(), 10s)) << i;
+    ASSERT_TRUE(cq.take_event());
+    ASSERT_EQ(poll_for(cq, 1).at(0).wr_id, i);
+  }
+}
+
 // The queue knows nothing of the wait; nobody polls before its end.
 TEST(LoopbackReceiveWait, SharedReceiveEndsIt) {
   Side server;

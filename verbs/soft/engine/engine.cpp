@@ -72,7 +72,7 @@ void Engine::serve(const tcp_offload::Ready& ready) {
   if (ready.write) turn.of->transmit();
   const bool drained = !turn.for_poller && turn.of->receive();
   // An end that was told of already is not told of again, and may be behind what was read.
-  if (drained && !ready.ended) {
+  if (drained && !ready.broken_up) {
     table_.rearm_drained(*turn.of);
   } else {
     table_.rearm(*turn.of);

@@ -26,7 +26,9 @@ struct Ready {
   std::uint64_t token = 0;  ///< As it was added with.
   bool read = false;        ///< Readable, ended or in error.
   bool write = false;       ///< Writable or in error.
-  bool ended = false;       ///< There is an end behind what is to be read, or an error.
+  /// There is an end, an error or urgent data (RFC 9293 §3.8.5): a read may stop there, with more
+  /// behind it.
+  bool broken_up = false;
 };
 
 /// A set of descriptors to wait on (epoll). add(), modify() and remove() may be called from any

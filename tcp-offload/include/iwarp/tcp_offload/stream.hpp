@@ -33,8 +33,9 @@ struct Received {
   IoStatus status = IoStatus::kWouldBlock;  ///< How it went.
   MutableBytes data;                        ///< Not empty exactly when the status is kOk.
   std::error_code error;                    ///< Set exactly when the status is kLost.
-  /// There may be more at once although there was room for it.
-  bool more = false;
+  /// With kOk: there was no more. As if the next call had answered kWouldBlock, it need not be
+  /// made; a device that cannot tell says nothing.
+  bool drained = false;
 };
 
 /// What Stream::send() took.
@@ -73,7 +74,8 @@ struct Delivery {
 /// itself. Streams of a simulated network belong to the one thread that runs the network.
 ///
 /// Readiness: a stream with a descriptor becomes readable and writable as that descriptor does
-/// (also in an edge-triggered epoll set: after kWouldBlock the next change is signalled). A new
+/// (also in an edge-triggered epoll set: after kWouldBlock, or what `drained` says, the next change
+/// is signalled). A new
 /// stream may have octets to lend that its descriptor does not show: receive once before waiting. A
 /// stream without a descriptor is tried again whenever its network has taken a step.
 ///

@@ -65,8 +65,7 @@ bool ReceiveHalf::read(Link& link) {
     }
     if (!std::exchange(moved, true)) link.inbound().move_kept(staging);
     const MutableBytes left = take_in(link, have, got.data);
-    // Fewer than there was room for: asking once more would only cost a system call.
-    drained = (got.data.size() < room.size() && !got.more) || awaits_receive();
+    drained = got.drained || awaits_receive();
     if (awaits_receive()) keep(link, {staging, have}, left);
     link.stream.consume(got.data.size());
   }
