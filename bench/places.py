@@ -12,14 +12,19 @@ CONGESTION = "/proc/sys/net/ipv4/tcp_congestion_control"
 @contextlib.contextmanager
 def congestion_control(name):
     """New namespaces have the first one's, which may choose any; they themselves may not."""
-    with open(CONGESTION, "r+", encoding="ascii") as setting:
+    with open(CONGESTION, encoding="ascii") as setting:
         before = setting.read().strip()
-        setting.write(name)
+    set_congestion_control(name)
     try:
         yield
     finally:
-        with open(CONGESTION, "w", encoding="ascii") as setting:
-            setting.write(before)
+        set_congestion_control(before)
+
+
+def set_congestion_control(name):
+    """A setting is written from its first octet on: what is written behind it the kernel ignores."""
+    with open(CONGESTION, "w", encoding="ascii") as setting:
+        setting.write(name)
 
 
 def ip(*arguments):
@@ -60,6 +65,7 @@ class Place:
                     made.append(name)
             for name in self.namespaces:
                 ip("-n", name, "link", "set", "lo", "up")
+                self.require_congestion_control(name)
             self.connect()
         except BaseException:
             self.remove(made)
@@ -68,6 +74,13 @@ class Place:
 
     def __exit__(self, *_):
         self.remove(self.namespaces)
+
+    def require_congestion_control(self, namespace):
+        has = subprocess.run(["ip", "netns", "exec", namespace, "cat", CONGESTION], check=True,
+                             capture_output=True, text=True).stdout.strip()
+        if has != self.congestion:
+            raise RuntimeError(f"a new network namespace has the congestion control {has}, "
+                               f"not {self.congestion}: nothing can be said of that here")
 
     @staticmethod
     def remove(names):
