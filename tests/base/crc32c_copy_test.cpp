@@ -21,7 +21,8 @@ using crc32c_copy::Kernel;
 using test::GuardedMemory;
 using test::Random;
 
-// Every kernel that this processor can run. The reference, crc32c(), is ISA-L's.
+// Every kernel that this processor can run. The reference, crc32c(), has been compared with the
+// definition.
 class Crc32cCopy : public testing::TestWithParam<const char*> {
  protected:
   void SetUp() override {
