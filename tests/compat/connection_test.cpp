@@ -81,6 +81,23 @@ TEST(Waiting, PostsAndPollsAreNoCancellationPoints) {
   pair.expect_alive();
 }
 
+TEST(Waiting, ThreadWhoseEventIsThereCanBeCancelled) {
+  Pair pair;
+  ASSERT_EQ(ibv_req_notify_cq(pair.client.id->send_cq, 0), 0);
+  pair.expect_alive();
+  bool came_to_the_end = false;
+  std::thread cancelled([&] {
+    pthread_cancel(pthread_self());
+    ibv_cq* cq = nullptr;
+    void* context = nullptr;
+    ibv_get_cq_event(pair.client.id->send_cq_channel, &cq, &context);
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, nullptr);
+    came_to_the_end = true;
+  });
+  cancelled.join();
+  EXPECT_FALSE(came_to_the_end);
+}
+
 TEST(Waiting, EndsWithTheEventOfAnEnd) {
   Pair pair;
   must(rdma_disconnect(pair.client.id), "rdma_disconnect");

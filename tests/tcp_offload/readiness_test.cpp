@@ -1,6 +1,7 @@
 #include "iwarp/tcp_offload/readiness.hpp"
 
 #include <gtest/gtest.h>
+#include <poll.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -82,16 +83,16 @@ TEST(ReadinessSetTest, TellsAnEndBehindWhatIsToBeRead) {
   std::array<Ready, 4> ready;
   ASSERT_EQ(::write(ends[1], "x", 1), 1);
   ASSERT_EQ(set.wait(ready, kNow), 1U);
-  EXPECT_FALSE(ready[0].broken_up);
+  EXPECT_FALSE(ready[0].ended);
   ::shutdown(ends[1], SHUT_WR);
   ASSERT_EQ(set.wait(ready, kNow), 1U);
   EXPECT_TRUE(ready[0].read);
-  EXPECT_TRUE(ready[0].broken_up);
+  EXPECT_TRUE(ready[0].ended);
   for (const int end : ends) ::close(end);
 }
 
-// TCP's read stops at urgent data, with the octets behind it unread.
-TEST_F(ReadinessOfSockets, TellsThatUrgentDataBreaksUpWhatIsToBeRead) {
+// TCP's read stops in front of urgent data, with the octets behind it unread.
+TEST_F(ReadinessOfSockets, TellsOfUrgentDataAmongWhatIsToBeRead) {
   const NativePair pair = connect_natively();
   ReadinessSet set(Repeat::kOnce);
   ASSERT_FALSE(set.add(pair.server, 1, {.read = true}));
@@ -101,11 +102,29 @@ TEST_F(ReadinessOfSockets, TellsThatUrgentDataBreaksUpWhatIsToBeRead) {
   ASSERT_EQ(::send(pair.client, "de", 2, 0), 2);
   std::array<Ready, 4> ready;
   ASSERT_EQ(set.wait(ready, kPatience), 1U);
-  std::array<char, 8> octets;
-  ASSERT_EQ(::recv(pair.server, octets.data(), octets.size(), MSG_DONTWAIT), 2);
   EXPECT_TRUE(ready[0].read);
-  EXPECT_TRUE(ready[0].broken_up);
+  EXPECT_TRUE(ready[0].urgent);
+  EXPECT_FALSE(ready[0].ended);
+  std::array<char, 8> octets;
+  for (int read = 0; read < 2; ++read) {
+    ASSERT_EQ(::recv(pair.server, octets.data(), octets.size(), MSG_DONTWAIT), 2);
+  }
   for (const int end : {pair.client, pair.server}) ::close(end);
+}
+
+// It is no input: a thread that reads for it would find nothing, and be told of it again.
+TEST_F(ReadinessOfSockets, KeepsStillAboutUrgentDataWhereItWouldTellForEver) {
+  for (const Repeat repeat : {Repeat::kLevel, Repeat::kOnce}) {
+    const NativePair pair = connect_natively();
+    ReadinessSet set(repeat);
+    ASSERT_FALSE(set.add(pair.server, 1, {.read = true}));
+    ASSERT_EQ(::send(pair.client, "x", 1, MSG_OOB), 1);
+    std::array<Ready, 4> ready;
+    pollfd urgent{pair.server, POLLPRI, 0};
+    ASSERT_EQ(::poll(&urgent, 1, 10'000), 1);
+    EXPECT_EQ(set.wait(ready, kNow), 0U);
+    for (const int end : {pair.client, pair.server}) ::close(end);
+  }
 }
 
 TEST(ReadinessSetTest, ReportsOneAgainThatIsNotToRest) {

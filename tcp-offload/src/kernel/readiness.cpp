@@ -29,8 +29,11 @@ std::uint32_t bits(Repeat repeat) {
   return 0;
 }
 
+// A peer's TCP can make urgent data that never comes whole. It is not asked for where it would be
+// told for ever.
 std::uint32_t bits(Interest interest, Repeat repeat) {
-  return (interest.read ? EPOLLIN | EPOLLRDHUP | EPOLLPRI : 0U) | (interest.write ? EPOLLOUT : 0U) |
+  const std::uint32_t urgent = repeat == Repeat::kEdge ? EPOLLPRI : 0U;
+  return (interest.read ? EPOLLIN | EPOLLRDHUP | urgent : 0U) | (interest.write ? EPOLLOUT : 0U) |
          bits(repeat);
 }
 
@@ -81,7 +84,7 @@ std::size_t ReadinessSet::wait(std::span<Ready> into,
       return (seen & (of | EPOLLERR | EPOLLHUP)) != 0;
     };
     into[index] = {events[index].data.u64, any_of(EPOLLIN | EPOLLRDHUP | EPOLLPRI),
-                   any_of(EPOLLOUT), any_of(EPOLLRDHUP | EPOLLPRI)};
+                   any_of(EPOLLOUT), any_of(EPOLLRDHUP), (seen & EPOLLPRI) != 0};
   }
   return static_cast<std::size_t>(std::max(count, 0));
 }

@@ -63,14 +63,44 @@ TEST_F(LeaseTest, OnePollMayTakeLongerThanATick) {
 TEST_F(LeaseTest, AnArmedQueueLeavesNothingToPollers) {
   sends.note();
   ASSERT_TRUE(offer());
-  receives.set_armed(true);
+  receives.arm();
   sends.note();
   EXPECT_EQ(tick(), Verdict::kTakeBack);
   lease.take_back();
   sends.note();
   EXPECT_FALSE(offer());
-  receives.set_armed(false);
+  receives.fire();
+  EXPECT_FALSE(offer()) << "the program has not come for the event";
+  receives.event_taken();
   EXPECT_TRUE(offer());
+}
+
+TEST_F(LeaseTest, AProgramThatPollsInsteadOfTakingItsEventIsAPoller) {
+  receives.arm();
+  receives.fire();
+  for (int polls = 0; polls < 8; ++polls) {
+    sends.note();
+    ASSERT_FALSE(offer());
+    ASSERT_TRUE(receives.poll_leaves_to_engine());
+  }
+  EXPECT_FALSE(receives.poll_leaves_to_engine());
+  sends.note();
+  EXPECT_TRUE(offer());
+  lease.take_back();
+  receives.arm();
+  EXPECT_FALSE(offer());
+}
+
+TEST_F(LeaseTest, AProgramThatArmsWhatIsArmedIsNoMoreAsleepForIt) {
+  receives.arm();
+  for (int i = 0; receives.poll_leaves_to_engine(); ++i) {
+    ASSERT_LT(i, 100);
+    receives.arm();
+  }
+  receives.fire();
+  receives.event_taken();
+  receives.arm();
+  EXPECT_TRUE(receives.poll_leaves_to_engine()) << "armed anew";
 }
 
 TEST_F(LeaseTest, GoesToThreadsThatPollInVainWhereNoneIsItsOwn) {

@@ -1,11 +1,13 @@
 #include "events/channel.hpp"
 
+#include <pthread.h>
 #include <sys/epoll.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <system_error>
+#include <utility>
 
 #include "core/cq.hpp"
 #include "core/errors.hpp"
@@ -45,13 +47,15 @@ void CqEvents::remove(const Cq& cq) {
 // program that is told of changes only would not ask again. A queue without company need not be
 // found first.
 int CqEvents::take(Cq*& from) {
-  if (!caller_is_left_behind() && take_from_only(from)) return 0;
+  ::pthread_testcancel();  // an event of the only queue is taken without a call that is a point
+  bool looked = false;
+  if (!caller_is_left_behind() && take_from_only(from, looked)) return 0;
   epoll_event event{};
   const auto wait = [this, &event](int milliseconds) {
     return ::epoll_wait(epoll_, &event, 1, milliseconds);
   };
   for (;;) {
-    const bool found = !caller_is_left_behind() && wait(0) > 0;
+    const bool found = !std::exchange(looked, false) && !caller_is_left_behind() && wait(0) > 0;
     if (!found) {  // or an error: the program has closed it, or made it another thing
       if (const int error = await_event(epoll_, [&wait] { return wait(-1); })) return error;
     }
@@ -59,10 +63,12 @@ int CqEvents::take(Cq*& from) {
   }
 }
 
-bool CqEvents::take_from_only(Cq*& from) {
+// `looked`: there is such a queue.
+bool CqEvents::take_from_only(Cq*& from, bool& looked) {
   const process::NoCancel whole;
   const std::lock_guard lock(mutex_);
-  return queues_.size() == 1 && give(*queues_.begin()->second, from);
+  looked = queues_.size() == 1;
+  return looked && give(*queues_.begin()->second, from);
 }
 
 // False if the queue has left meanwhile, or another thread was faster. While the set is locked: a

@@ -35,7 +35,7 @@ class CqEvents {
 
  private:
   bool take_from(std::uint64_t number, Cq*& from);
-  bool take_from_only(Cq*& from);
+  bool take_from_only(Cq*& from, bool& looked);
   static bool give(Cq& cq, Cq*& to);
 
   const int epoll_;

@@ -70,9 +70,10 @@ void Engine::serve(const tcp_offload::Ready& ready) {
   const SocketTable::Turn turn = table_.turn_of(ready);
   if (!turn.of) return;
   if (ready.write) turn.of->transmit();
-  const bool drained = !turn.for_poller && turn.of->receive();
+  bool drained = !turn.for_poller && turn.of->receive();
+  if (drained && ready.urgent) drained = turn.of->receive();  // what is behind it
   // An end that was told of already is not told of again, and may be behind what was read.
-  if (drained && !ready.broken_up) {
+  if (drained && !ready.ended) {
     table_.rearm_drained(*turn.of);
   } else {
     table_.rearm(*turn.of);

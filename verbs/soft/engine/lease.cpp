@@ -17,7 +17,7 @@ Lease::Holder Lease::find_poller(const Pollers& pollers, std::uint32_t idle_poll
 }
 
 bool Lease::offer(const Pollers& pollers, std::uint32_t idle_polls) {
-  if (pollers.armed()) return false;
+  if (pollers.left_to_engine()) return false;
   holder_ = find_poller(pollers, idle_polls);
   return is_left();
 }
@@ -28,7 +28,7 @@ void Lease::take_back() {
 }
 
 Lease::Verdict Lease::tick(const Pollers& pollers, std::uint32_t idle_polls, bool busy) {
-  if (pollers.armed()) return Verdict::kTakeBack;
+  if (pollers.left_to_engine()) return Verdict::kTakeBack;
   if (find_poller(pollers, idle_polls) == Holder::kEngine) {
     return busy ? Verdict::kStays : Verdict::kTakeBack;
   }

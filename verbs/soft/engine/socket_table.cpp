@@ -89,7 +89,8 @@ void SocketTable::rearm_drained(const Driven& driven) {
 
 // A socket that the system refuses to watch is tried again at each tick. One that is left to a
 // poller is watched only for a sleeper that may not be one. Asking for all that comes from now on
-// saves a system call for each time that something does.
+// saves a system call for each time that something does; where nothing is to be told any more, that
+// has to be said.
 void SocketTable::watch(Token token, Entry& entry, const Waits& waits) {
   const tcp_offload::Interest interest{waits.input && entry.lease.watches_input(), waits.room};
   if (!interest.read && !interest.write && !entry.told_of_more) return;

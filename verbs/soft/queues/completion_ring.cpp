@@ -34,7 +34,7 @@ bool CompletionRing::fires(const Completion& completion) {
       completion.status != Status::kSuccess || has(completion.flags, CompletionFlags::kSolicited);
   if (armed_ == Armed::kSolicited && !solicited) return false;
   armed_ = Armed::kNo;
-  signs_.set_armed(false);
+  signs_.fire();
   return true;
 }
 
@@ -73,7 +73,7 @@ void CompletionRing::arm(provider::Arm what) {
   if (armed_ != Armed::kAny) {
     armed_ = what == provider::Arm::kAny ? Armed::kAny : Armed::kSolicited;
   }
-  signs_.set_armed(true);
+  signs_.arm();
 }
 
 bool CompletionRing::resize(std::uint32_t depth) {

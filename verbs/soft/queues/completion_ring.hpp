@@ -15,7 +15,7 @@ namespace iwarp::verbs::soft {
 /// The completions that wait to be polled, and whether the next one raises an event. Thread-safe.
 class CompletionRing {
  public:
-  /// Shows in `signs` whether it is armed.
+  /// Shows in `signs` that it is armed, and that an event is raised.
   CompletionRing(std::uint32_t depth, PollSigns& signs) : signs_(signs), ring_(depth) {}
 
   struct Pushed {

@@ -10,10 +10,6 @@ namespace {
 // A thread that polls in vain looks after other sockets once in so many polls.
 constexpr std::uint32_t kPollsPerLookAround = 8;
 
-// A program that polls on and on since it has armed the queue does not sleep on it. Fewer polls are
-// those of a program that takes what there is before it sleeps.
-constexpr std::uint32_t kPollsBeforeSleep = 8;
-
 // The queue at which this thread is awake inside wait(), or about to sleep: it need not be woken
 // for what it completes itself.
 thread_local const SoftCq* awake_at = nullptr;
@@ -78,14 +74,11 @@ std::size_t SoftCq::poll(std::span<Completion> into) {
   return taken;
 }
 
-// The engine has the sockets of a queue that is armed, and what is in them raises an event. Where
-// one has been raised and not been taken yet, the program will come back for it, and poll. To read
-// here is a system call that finds nothing, as a rule, and keeps the engine out meanwhile.
-// Of many connections one system call names those that have something, and some mostly do.
-bool SoftCq::leaves_to_engine() {
-  if (!signs_.polls_each() || (!signs_.armed() && !events_.any())) return false;
-  return polls_since_armed_.fetch_add(1, std::memory_order_relaxed) < kPollsBeforeSleep;
-}
+// The engine has the sockets of a queue that is armed, or whose event waits for the program: it
+// reads, and what was posted has left. To read here is a system call that finds nothing, as a rule,
+// and keeps the engine out meanwhile. Of many connections one system call names those that have
+// something, and some mostly do.
+bool SoftCq::leaves_to_engine() { return signs_.polls_each() && signs_.poll_leaves_to_engine(); }
 
 bool SoftCq::wait(std::chrono::milliseconds timeout) {
   if (origin_.refuses()) return false;
@@ -128,12 +121,18 @@ void SoftCq::end_wait() {
 
 void SoftCq::arm(provider::Arm what) {
   if (origin_.refuses()) return;
-  polls_since_armed_.store(0, std::memory_order_relaxed);
   ring_.arm(what);
   services_->pollers.take_back(signs_);
 }
 
-bool SoftCq::take_event() { return !origin_.refuses() && events_.take(); }
+// An event that is raised meanwhile may be taken for this one: then polls look at sockets, and the
+// engine leaves them to pollers, a little earlier.
+bool SoftCq::take_event() {
+  if (origin_.refuses() || !events_.take()) return false;
+  if (!events_.any()) signs_.event_taken();
+  return true;
+}
+
 int SoftCq::event_descriptor() { return origin_.refuses() ? -1 : events_.descriptor(); }
 int SoftCq::wait_descriptor() { return origin_.refuses() ? -1 : attached_.descriptor(); }
 

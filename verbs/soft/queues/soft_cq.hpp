@@ -1,6 +1,5 @@
 #pragma once
 
-#include <atomic>
 #include <memory>
 
 #include "iwarp/verbs/provider.hpp"
@@ -59,7 +58,6 @@ class SoftCq final : public provider::Cq {
   CompletionRing ring_;
   Attached attached_{signs_};
   CqEvents events_;
-  std::atomic<std::uint32_t> polls_since_armed_{0};  // that found less than they asked for
 };
 
 }  // namespace iwarp::verbs::soft

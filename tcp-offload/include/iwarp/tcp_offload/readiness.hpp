@@ -26,9 +26,10 @@ struct Ready {
   std::uint64_t token = 0;  ///< As it was added with.
   bool read = false;        ///< Readable, ended or in error.
   bool write = false;       ///< Writable or in error.
-  /// There is an end, an error or urgent data (RFC 9293 §3.8.5): a read may stop there, with more
-  /// behind it.
-  bool broken_up = false;
+  bool ended = false;       ///< There is an end behind what is to be read, or an error.
+  /// With Repeat::kEdge: there is urgent data (RFC 9293 §3.8.5). A read stops in front of it, with
+  /// more behind it; the next one goes on. It may be told again and again until it has come whole.
+  bool urgent = false;
 };
 
 /// A set of descriptors to wait on (epoll). add(), modify() and remove() may be called from any
@@ -51,7 +52,7 @@ class ReadinessSet {
   /// With Repeat::kOnce also arms the descriptor again. After an error the descriptor is watched as
   /// before: at rest if it was.
   std::error_code modify(int descriptor, std::uint64_t token, Interest interest);
-  /// A descriptor that is reported from now on as it says itself.
+  /// The same, and it is reported from now on as `repeat` says.
   std::error_code modify(int descriptor, std::uint64_t token, Interest interest, Repeat repeat);
   /// Takes a descriptor out, before it is closed.
   void remove(int descriptor);

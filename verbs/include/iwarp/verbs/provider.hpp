@@ -76,7 +76,8 @@ enum class Arm : std::uint8_t { kAny, kSolicited };
 class IWARP_API Cq {
  public:
   virtual ~Cq() = default;
-  /// Takes up to `into.size()` completions; drives the sockets behind the queue if it runs short.
+  /// Takes up to `into.size()` completions; drives the sockets behind the queue if it runs short,
+  /// unless the program is about to sleep on the queue's event: then the engine drives them.
   virtual std::size_t poll(std::span<Completion> into) = 0;
   /// The next matching completion raises one event.
   virtual void arm(Arm what) = 0;

@@ -145,7 +145,9 @@ class IWARP_API SharedReceiveQueue {
 class IWARP_API CompletionQueue {
  public:
   /// Takes completions, up to `into.size()`; returns how many. A poll that finds less than asked
-  /// also drives the sockets of the queue's QPs, so that a polling thread needs no other thread.
+  /// also drives the sockets of the queue's QPs, so that a polling thread needs no other thread;
+  /// but for the first few polls behind arm(), where a program is about to sleep and the engine's
+  /// thread drives them.
   std::size_t poll(std::span<Completion> into) { return core_->poll(into); }
   /// One completion, waiting up to `timeout`; the calling thread drives the sockets meanwhile. None
   /// at once if the queue is empty and has overrun: nothing comes any more.
