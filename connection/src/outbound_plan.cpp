@@ -2,6 +2,7 @@
 
 #include "iwarp/connection/outbound.hpp"
 #include "iwarp/ddp/header.hpp"
+#include "iwarp/mpa/mulpdu.hpp"
 
 /// Which FPDUs the next gathering write holds. They are made in runs: the segments of a long
 /// message differ in nothing but where they begin, so that what is decided, looked up and
@@ -23,7 +24,7 @@ bool Outbound::plan_run(Batch& batch, const OutboundLimits& limits,
     return false;
   }
   const auto before = transmitter_.cursor();
-  auto segment = transmitter_.next(limits.mulpdu);
+  auto segment = transmitter_.next(longest_ulpdu(batch, limits));
   if (!segment) return false;
   const std::size_t ulpdu = segment->header_size + segment->length;
   if (!fits(batch, ulpdu, limits)) {
@@ -58,6 +59,15 @@ bool Outbound::plan_run(Batch& batch, const OutboundLimits& limits,
                          segment->closes_request});
   batch.fpdus_ += count;
   return true;
+}
+
+// Of what comes behind the FPDUs of the batch. What need not fit a segment is made to end with the
+// quantum: TCP would put its rest in front of the next packet's FPDUs.
+std::size_t Outbound::longest_ulpdu(const Batch& batch, const OutboundLimits& limits) const {
+  if (limits.max_fpdu == 0) return limits.mulpdu;
+  if (limits.quantum == 0) return std::max(limits.mulpdu, mpa::mulpdu(limits.max_fpdu, markers()));
+  const std::size_t room = limits.quantum - std::min(limits.quantum, batch.size());
+  return std::max(limits.mulpdu, mpa::filling_ulpdu(room, limits.max_fpdu, markers()));
 }
 
 // How many segments like this one, behind it, could be in the batch at most.

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "iwarp/mpa/framer.hpp"
+
 namespace iwarp::mpa {
 namespace {
 
@@ -41,6 +43,60 @@ TEST(Mulpdu, FpduOfThatSizeFitsTheSegmentWhereverItBegins) {
 TEST(Mulpdu, WithoutMarkersWastesLessThanAWordOfTheSegment) {
   for (std::size_t emss = 144; emss <= 64770; ++emss) {
     ASSERT_GT(unmarked_size(mulpdu(emss, Markers::kOff)) + 4, emss) << emss;
+  }
+}
+
+// ---- FPDUs larger than a segment ----
+
+static_assert(largest_fpdu(Markers::kOff) == 64776);
+static_assert(largest_fpdu(Markers::kOn) == 64776 + 4 * 128);
+
+TEST(FillingUlpdu, IsThatOfTheWholeRoomIfOneFpduMayTakeIt) {
+  EXPECT_EQ(filling_ulpdu(16384, 16384, Markers::kOff), 16378U);
+  EXPECT_EQ(filling_ulpdu(16384, 65536, Markers::kOff), 16378U);
+  EXPECT_EQ(filling_ulpdu(7 * 8948, 65536, Markers::kOff), 7U * 8948 - 6);
+  EXPECT_EQ(filling_ulpdu(16384, 16384, Markers::kOn), mulpdu(16384, Markers::kOn));
+}
+
+TEST(FillingUlpdu, SharesTheRoomAmongAsFewAsPossible) {
+  EXPECT_EQ(filling_ulpdu(45 * 1448, 65536, Markers::kOff), 45U * 1448 / 2 - 6);
+  EXPECT_EQ(filling_ulpdu(45 * 1448, 16384, Markers::kOff), 16292U - 6);  // 45 * 1448 / 4 is 16290
+  EXPECT_EQ(filling_ulpdu(45 * 1448, 1448, Markers::kOff), 1442U);
+}
+
+TEST(FillingUlpdu, IsWithinTheBoundsOfEveryMulpdu) {
+  for (const Markers markers : {Markers::kOff, Markers::kOn}) {
+    EXPECT_EQ(filling_ulpdu(0, 65536, markers), 128U);
+    EXPECT_EQ(filling_ulpdu(100, 65536, markers), 128U);
+    EXPECT_LE(filling_ulpdu(1U << 20U, 1U << 20U, markers), 64768U);
+    EXPECT_GT(filling_ulpdu(1U << 20U, 1U << 20U, markers), 61000U);
+  }
+}
+
+// One behind the other, none larger than allowed, until nothing is left: without Markers not an
+// octet, and with them less than the smallest FPDU takes.
+TEST(FillingUlpdu, FillsEveryRoomToItsEnd) {
+  for (const Markers markers : {Markers::kOff, Markers::kOn}) {
+    for (const std::size_t max_fpdu : {1448U, 3000U, 16384U, 40001U, 65536U}) {
+      for (std::size_t room = 1448; room <= 65536; room += 1448 - room % 7 * 4) {
+        std::size_t left = room / 4 * 4;
+        const std::size_t most = std::min(max_fpdu, largest_fpdu(markers)) / 4 * 4;
+        const std::size_t fpdus = (left + most - 1) / most;
+        Framer framer(Crc::kOn, markers);
+        framer.pass(room % 600);  // with Markers it begins somewhere
+        std::size_t count = 0;
+        for (; left >= 400; ++count) {
+          const std::size_t size = framer.pass(filling_ulpdu(left, max_fpdu, markers));
+          ASSERT_LE(size, max_fpdu);
+          ASSERT_LE(size, left) << room << " octets, FPDUs of up to " << max_fpdu;
+          left -= size;
+        }
+        if (markers == Markers::kOff) {
+          ASSERT_EQ(left, 0U) << room << " octets, FPDUs of up to " << max_fpdu;
+          ASSERT_EQ(count, fpdus);
+        }
+      }
+    }
   }
 }
 

@@ -29,7 +29,10 @@ enum class MayLeave : bool {
 
 /// What one offer may hold.
 struct OutboundLimits {
-  std::size_t mulpdu = 0;                        ///< Octets of a ULPDU (mpa::mulpdu()).
+  std::size_t mulpdu = 0;  ///< Octets of a ULPDU whose FPDU fits a segment (mpa::mulpdu()).
+  /// Octets up to which an FPDU need not fit a segment; 0: each has to. Where there is a quantum
+  /// FPDUs share it (mpa::filling_ulpdu()), but none is smaller than a segment for that.
+  std::size_t max_fpdu = 0;
   MayLeave may_leave = MayLeave::kEverything;    ///< Of what there is.
   std::size_t octets = std::size_t{256} * 1024;  ///< After so many no further FPDU begins.
   std::size_t quantum = 0;  ///< Octets in all, unless one FPDU is longer; 0: no such limit.
@@ -189,6 +192,7 @@ class Outbound {
   std::optional<SendFault> plan(Batch& batch, const OutboundLimits& limits);
   bool plan_run(Batch& batch, const OutboundLimits& limits, std::optional<SendFault>& fault);
   [[nodiscard]] bool refuses_next() const;
+  [[nodiscard]] std::size_t longest_ulpdu(const Batch& batch, const OutboundLimits& limits) const;
   [[nodiscard]] bool fits(const Batch& batch, std::size_t ulpdu,
                           const OutboundLimits& limits) const;
   [[nodiscard]] std::uint32_t most_alike(const Batch& batch, const rdmap::OutgoingSegment& segment,

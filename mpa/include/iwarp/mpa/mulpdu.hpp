@@ -21,4 +21,22 @@ constexpr std::size_t mulpdu(std::size_t emss, Markers markers) {
   return std::clamp(emss - std::min(emss, overhead), kMinMulpdu, kMaxMulpdu);
 }
 
+/// The most octets of an FPDU, Markers included, whose ULPDU is as long as a MULPDU may be.
+constexpr std::size_t largest_fpdu(Markers markers) {
+  return unmarked_size(kMaxMulpdu) + max_marker_count(kMaxMulpdu, markers) * kMarkerSize;
+}
+
+/// The octets of the next ULPDU when FPDUs need not fit a segment, but have up to `max_fpdu` octets
+/// and are to fill the `room` octets that are left of a packet to their end: the room is shared
+/// among as few FPDUs as can be, alike but for the last. With Markers some octets may stay empty,
+/// as in mulpdu(), which counts as many as there can be. Such ULPDUs are longer than the MULPDU,
+/// which RFC 5044 §3 permits up to 64768 octets, against the SHOULDs of §3 and §5.1. Precondition:
+/// `max_fpdu` is at least 4.
+constexpr std::size_t filling_ulpdu(std::size_t room, std::size_t max_fpdu, Markers markers) {
+  const std::size_t most = std::min(max_fpdu, largest_fpdu(markers)) / 4 * 4;
+  const std::size_t fpdus = room / most + (room % most == 0 ? 0 : 1);
+  const std::size_t share = fpdus < 2 ? room : (room + fpdus * 4 - 1) / (fpdus * 4) * 4;
+  return mulpdu(share, markers);
+}
+
 }  // namespace iwarp::mpa
