@@ -28,6 +28,7 @@ void connection_core::attach() {
   wanted.signaling = verbs::Signaling::kAll;
   wanted.srq = pool_ ? &pool_->queue() : nullptr;
   wanted.source_buffers = options_.source_buffers;
+  wanted.max_fpdu = options_.max_fpdu;
   wanted.liveness = options_.liveness;
   if (options_.capture != nullptr) wanted.capture = options_.capture;
   wanted.on_event = [link = weak_from_this()](const verbs::ConnectionEvent& event) {

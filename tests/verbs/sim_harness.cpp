@@ -117,6 +117,7 @@ std::shared_ptr<soft::SoftQp> SimEnd::make_qp(const EndOptions& options, std::ui
   init.liveness = options.liveness;
   init.receive_wait = options.receive_wait;
   init.source_buffers = options.source_buffers;
+  init.max_fpdu = options.max_fpdu;
   return soft::SoftQp::make(std::move(init));
 }
 

@@ -142,6 +142,7 @@ struct EndOptions {
   Liveness liveness{};
   std::chrono::milliseconds receive_wait{0};
   SourceBuffers source_buffers = SourceBuffers::kMayChange;
+  std::uint32_t max_fpdu = 0;
   std::optional<provider::SrqOptions> srq{};
   bool rfc7306 = true;
   bool connectionless = false;

@@ -1,6 +1,7 @@
 #include <atomic>
 
 #include "iwarp/mpa/enhanced_data.hpp"
+#include "iwarp/mpa/mulpdu.hpp"
 #include "iwarp/mpa/startup_frame.hpp"
 #include "soft/failure.hpp"
 #include "soft/inherited.hpp"
@@ -19,6 +20,8 @@ constexpr std::uint32_t kMaxReads = 128;
 constexpr std::uint32_t kMaxObjects = 1U << 20U;
 constexpr std::chrono::seconds kMaxReceiveWait{1};
 constexpr std::chrono::hours kMaxLinger{1};
+static_assert(kLeastMaxFpdu == mpa::unmarked_size(mpa::kMinMulpdu));
+static_assert(kGreatestMaxFpdu >= mpa::largest_fpdu(mpa::Markers::kOn));
 constexpr std::chrono::hours kMaxLiveness{24};
 
 DeviceAttributes attributes_of(std::string name) {
@@ -87,6 +90,11 @@ std::optional<std::string> beyond_limits(const provider::QpInit& wanted) {
     return text;
   }
   if (auto text = beyond("queue pair: linger", wanted.linger, kMaxLinger)) return text;
+  if (!is_max_fpdu(wanted.max_fpdu)) {
+    return "queue pair: max_fpdu is " + std::to_string(wanted.max_fpdu) + " octets; 0, or " +
+           std::to_string(kLeastMaxFpdu) + " to " + std::to_string(kGreatestMaxFpdu) +
+           " can be had";
+  }
   return beyond_limits("queue pair", wanted.liveness);
 }
 
@@ -239,6 +247,7 @@ class SoftProvider final : public provider::Provider {
     own.patience.linger = init.linger;
     own.liveness = init.liveness;
     own.source_buffers = init.source_buffers;
+    own.max_fpdu = init.max_fpdu;
     return std::shared_ptr<provider::Qp>(SoftQp::make(std::move(own)));
   }
 

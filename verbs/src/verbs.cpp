@@ -119,7 +119,8 @@ Outcome<QueuePair> ProtectionDomain::create_qp(const CompletionQueue& send_cq,
                                         .receive_wait = options.receive_wait,
                                         .linger = options.linger,
                                         .liveness = options.liveness,
-                                        .source_buffers = options.source_buffers});
+                                        .source_buffers = options.source_buffers,
+                                        .max_fpdu = options.max_fpdu});
   if (!core) return failure(core.error());
   // The last handle releases the queue pair, whatever still shares its ownership.
   std::shared_ptr<provider::Qp> handle(core->get(), [owner = *core](auto*) { owner->release(); });

@@ -125,6 +125,10 @@ Setting draw_setting(Random& random) {
     setting.pair.net.memory = SimMemory::kCopied;
     setting.pair.net.release_lag = {};
   }
+  for (EndOptions* end : {&setting.pair.client, &setting.pair.server}) {
+    if (random.one_in(4)) end->max_fpdu = random.between(kLeastMaxFpdu, 8 * kLeastMaxFpdu);
+    if (random.one_in(8)) end->max_fpdu = random.between(kLeastMaxFpdu, kGreatestMaxFpdu);
+  }
   const SimOptions& net = setting.pair.net;
   setting.copies = net.memory == SimMemory::kCopied && net.release_lag.count() == 0;
   return setting;
@@ -150,7 +154,8 @@ std::ostream& operator<<(std::ostream& out, const Setting& setting) {
   for (const EndOptions* end : {&pair.client, &pair.server}) {
     out << "end: send queue " << end->capacity.max_send_wr << " of " << end->capacity.max_send_sge
         << ", receive queue " << end->capacity.max_recv_wr << " of " << end->capacity.max_recv_sge
-        << ", inline " << end->capacity.max_inline << (end->srq ? ", shared receives" : "")
+        << ", inline " << end->capacity.max_inline << ", FPDUs up to " << end->max_fpdu
+        << (end->srq ? ", shared receives" : "")
         << (end->signaling == Signaling::kAll ? ", all signalled\n" : "\n");
   }
   return out;

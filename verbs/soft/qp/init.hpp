@@ -30,6 +30,7 @@ struct SoftQpInit {
   bool flushes_late_posts = false;
   std::chrono::milliseconds receive_wait{0};
   SourceBuffers source_buffers = SourceBuffers::kMayChange;
+  std::uint32_t max_fpdu = 0;
   /// In running time (RunningClock). None passes before the socket has been read and had nothing
   /// more. How long it may be idle is the liveness'.
   connection::Patience patience{};

@@ -59,6 +59,9 @@ struct connection_options {
   const char* capture = nullptr;
   /// Whether the program leaves alone what it sends until that is done, as in verbs::QpOptions.
   verbs::SourceBuffers source_buffers = verbs::SourceBuffers::kMayChange;
+  /// The most octets of an FPDU that this end sends, as in verbs::QpOptions; 0: what fits a
+  /// segment.
+  std::uint32_t max_fpdu = 0;
   /// How long it lasts without a sign of life from the peer, as in verbs::QpOptions.
   verbs::Liveness liveness{};
 };

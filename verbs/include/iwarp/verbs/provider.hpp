@@ -142,6 +142,7 @@ struct QpInit {
   std::chrono::milliseconds linger = kDefaultLinger;         ///< As in QpOptions.
   Liveness liveness{};                                       ///< As in QpOptions.
   SourceBuffers source_buffers = SourceBuffers::kMayChange;  ///< As in QpOptions.
+  std::uint32_t max_fpdu = 0;                                ///< As in QpOptions.
 };
 
 /// A queue pair. Destruction flushes without completions and closes the connection; what had

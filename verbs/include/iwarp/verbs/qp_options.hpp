@@ -40,6 +40,14 @@ struct QpOptions {
   /// Whether the program leaves alone what it sends until that is done. What peers read may change
   /// at any time.
   SourceBuffers source_buffers = SourceBuffers::kMayChange;
+  /// The most octets of an FPDU that this end sends, in Sends, Writes and the answers to the peer's
+  /// Reads: kLeastMaxFpdu to kGreatestMaxFpdu, or 0 for what fits a TCP segment, as RFC 5044 §3 and
+  /// §5.1 recommend. Larger ones save both ends time where segments are small. Any receiver should
+  /// take them, as §3 permits ULPDUs of up to 64,768 octets, but not every adapter does, or does it
+  /// fast: know the peer. What fits a segment is the least: a smaller value is without effect.
+  /// Nothing of this is negotiated, each end chooses for what it sends; an accepted connection is
+  /// as the queue pair that it was accepted with. docs/performance.md says when it pays.
+  std::uint32_t max_fpdu = 0;
 };
 
 }  // namespace iwarp::verbs

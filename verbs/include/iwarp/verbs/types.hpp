@@ -223,6 +223,16 @@ enum class SourceBuffers : std::uint8_t {
   kStable,
 };
 
+/// The least QpOptions::max_fpdu but for 0, in octets: an FPDU whose ULPDU has the 128 octets that
+/// every MULPDU has (RFC 5044 §3), without Markers.
+inline constexpr std::uint32_t kLeastMaxFpdu = 136;
+/// The greatest, in octets: every FPDU with a ULPDU of up to 64,768 octets, MPA's limit, is within.
+inline constexpr std::uint32_t kGreatestMaxFpdu = 65536;
+/// Whether it is a value that QpOptions::max_fpdu may have.
+constexpr bool is_max_fpdu(std::uint64_t octets) {
+  return octets == 0 || (octets >= kLeastMaxFpdu && octets <= kGreatestMaxFpdu);
+}
+
 /// The life of a queue pair.
 enum class QpState : std::uint8_t {
   kIdle,        ///< Created; receives may be posted.

@@ -301,7 +301,8 @@ class IWARP_API ProtectionDomain {
   Outcome<SharedReceiveQueue> create_srq(const SrqOptions& options = {});
   /// Makes a queue pair that is not connected; it keeps the queues and this domain alive. Errors:
   /// EINVAL for limits above the device's, objects of another device, a `receive_wait` that is not
-  /// within 0 to 1 s, a `linger` not within 0 to 1 h or a time of `liveness` not within 0 to 24 h.
+  /// within 0 to 1 s, a `linger` not within 0 to 1 h, a time of `liveness` not within 0 to 24 h or
+  /// a `max_fpdu` that is neither 0 nor within 136 to 65,536 octets.
   Outcome<QueuePair> create_qp(const CompletionQueue& send_cq, const CompletionQueue& recv_cq,
                                QpOptions options = {});
   /// The same with one queue for both.

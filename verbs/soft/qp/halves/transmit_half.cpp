@@ -84,6 +84,7 @@ bool TransmitHalf::take_step(Link& link) {
 connection::OutboundLimits TransmitHalf::limits(const Link& link) const {
   connection::OutboundLimits limits;
   limits.mulpdu = mpa::mulpdu(link.stream.emss(), link.outbound().markers());
+  limits.max_fpdu = parts_.init.max_fpdu;
   limits.may_leave = may_leave(parts_.life.now());
   limits.quantum = link.stream.send_quantum();
   return limits;
