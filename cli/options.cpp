@@ -29,6 +29,16 @@ void add_mpa_options(CLI::App& command, StartUpFlags& flags) {
                    "Ask the peer to put MPA markers into what it sends (RFC 5044)");
 }
 
+void add_max_fpdu_option(CLI::App& command, std::uint32_t& octets) {
+  command
+      .add_option("--max-fpdu", octets,
+                  "Send FPDUs of up to so many octets, 136 to 64K, even if they do not fit a TCP "
+                  "segment; know the peer (RFC 5044 section 5.1)")
+      ->transform(CLI::AsSizeValue(false))
+      ->check(CLI::Range(verbs::kLeastMaxFpdu, verbs::kGreatestMaxFpdu))
+      ->option_text("N");
+}
+
 void add_revision_option(CLI::App& command, StartUpFlags& flags) {
   command
       .add_option("--mpa-revision", flags.mpa_revision,

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <cstdint>
 
 #include "context.hpp"
 #include "iwarp/verbs/connection.hpp"
@@ -21,6 +22,8 @@ void add_report_options(CLI::App& command, Context& context);
 void add_quiet_option(CLI::App& command, Context& context);
 /// --no-crc and --markers: for both roles.
 void add_mpa_options(CLI::App& command, StartUpFlags& flags);
+/// --max-fpdu: for whatever sends. 0 if it is not given, else what QpOptions::max_fpdu takes.
+void add_max_fpdu_option(CLI::App& command, std::uint32_t& octets);
 /// --mpa-revision: for the role that connects; the one that listens answers what it is asked.
 void add_revision_option(CLI::App& command, StartUpFlags& flags);
 

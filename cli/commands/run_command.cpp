@@ -21,6 +21,7 @@ using Linkage = ProgramFile::Linkage;
 
 struct RunFlags {
   std::string device_as, interfaces;
+  std::uint32_t max_fpdu = 0;
   bool stats = false;
   bool timewait_exit = false;
 };
@@ -54,6 +55,9 @@ void set_environment(const RunFlags& flags, const std::string& program) {
   prepend_library_path(directory);
   if (!flags.device_as.empty()) ::setenv("IWARP_DEVICE_AS", flags.device_as.c_str(), 1);
   if (!flags.interfaces.empty()) ::setenv("IWARP_INTERFACES", flags.interfaces.c_str(), 1);
+  if (flags.max_fpdu != 0) {
+    ::setenv("IWARP_MAX_FPDU", std::to_string(flags.max_fpdu).c_str(), 1);
+  }
   if (flags.timewait_exit) ::setenv("IWARP_TIMEWAIT_EXIT", "1", 1);
   if (flags.stats) ::setenv("IWARP_STATS", "1", 1);
   make_capture_absolute();
@@ -128,9 +132,9 @@ constexpr const char* kFooter =
     "Environment: IWARP_LIBRARY_DIR names the directory of the two libraries, if they are neither\n"
     "where this program was built nor where it was installed. The program gets LD_LIBRARY_PATH, "
     "and\n"
-    "IWARP_DEVICE_AS, IWARP_INTERFACES, IWARP_TIMEWAIT_EXIT, IWARP_STATS and IWARP_CAPTURE for "
-    "the\n"
-    "options; a program that is started some other way can be given them by hand.\n\n"
+    "IWARP_DEVICE_AS, IWARP_INTERFACES, IWARP_TIMEWAIT_EXIT, IWARP_MAX_FPDU, IWARP_STATS and\n"
+    "IWARP_CAPTURE for the options; a program that is started some other way can be given them by "
+    "hand.\n\n"
     "Exit status: the program's; 126 if it cannot be executed, 127 if it is not there, 1 if the\n"
     "libraries are not, 2 for wrong usage.\n\n"
     "Examples:\n"
@@ -157,6 +161,7 @@ void add_run_command(CLI::App& app, Context& context) {
       ->check(InterfaceList());
   command->add_flag("--timewait-exit", flags->timewait_exit,
                     "Tell the program TIMEWAIT_EXIT behind DISCONNECTED, as InfiniBand does");
+  add_max_fpdu_option(*command, flags->max_fpdu);
   command->add_flag("--stats", flags->stats,
                     "When the program ends, say on standard error what each connection did and why "
                     "it ended");

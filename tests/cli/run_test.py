@@ -150,9 +150,9 @@ class RunProgram(RunTest):
         self.prints("ib\n1\nunset\n", "--device-as", "ib", "--stats", *ask)
         self.prints("iwarp\nunset\nunset\n", "--device-as=iwarp", *ask)
         self.prints("ib\nunset\nunset\n", *ask, environment={"IWARP_DEVICE_AS": "ib"})
-        more = ["sh", "-c", 'echo "${IWARP_INTERFACES-unset} ${IWARP_TIMEWAIT_EXIT-unset}"']
-        self.prints("unset unset\n", *more)
-        self.prints("lo 1\n", "--interfaces", "lo", "--timewait-exit", *more)
+        more = ["sh", "-c", 'echo "${IWARP_INTERFACES-unset} ${IWARP_TIMEWAIT_EXIT-unset} ${IWARP_MAX_FPDU-unset}"']
+        self.prints("unset unset unset\n", *more)
+        self.prints("lo 1 16384\n", "--interfaces", "lo", "--timewait-exit", "--max-fpdu", "16K", *more)
         os.mkdir(self.path("captures"))
         self.prints(f"unset\nunset\n{self.path('captures')}\n", "--capture", "captures", *ask,
                     cwd=self.scratch)
@@ -172,6 +172,7 @@ class RunProgram(RunTest):
     def test_is_asked_for_with_status_2(self):
         for arguments in ([], ["--"], ["--stats"], ["--frobnicate", "true"],
                           ["--device-as", "ethernet", "true"], ["--device-as"],
+                          ["--max-fpdu", "135", "true"], ["--max-fpdu", "65537", "true"],
                           ["--interfaces", "lo,nothere", "true"], ["--interfaces", "", "true"],
                           ["--interfaces", "lo,,lo", "true"],
                           ["--capture", self.path("nowhere"), "true"]):

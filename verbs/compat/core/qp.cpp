@@ -81,6 +81,7 @@ std::unique_ptr<Qp> make_qp(ibv_pd* pd, Attributes& attributes, Connects connect
   init.linger = linger_time();
   init.liveness = liveness();
   init.source_buffers = source_buffers();
+  init.max_fpdu = max_fpdu();
   init.flushes_late_posts = true;
   init.signaling =
       attributes.sq_sig_all != 0 ? verbs::Signaling::kAll : verbs::Signaling::kPerRequest;

@@ -5,6 +5,7 @@
 #include <charconv>
 #include <cstdlib>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -67,16 +68,22 @@ bool shows_as_ib() {
 
 namespace {
 
+// All of `text` as a number; none if it is not one.
+std::optional<std::uint32_t> number_in(std::string_view text) {
+  std::uint32_t number = 0;
+  const auto parsed = std::from_chars(text.data(), text.data() + text.size(), number);
+  const bool whole = parsed.ec == std::errc{} && parsed.ptr == text.data() + text.size();
+  return whole ? std::optional(number) : std::nullopt;
+}
+
 // What the environment says, up to `longest`; `usual` if it says nothing or no such number.
 std::chrono::milliseconds chosen_time(const char* name, std::chrono::milliseconds longest,
                                       std::chrono::milliseconds usual) {
   const char* const chosen = std::getenv(name);
   if (chosen == nullptr) return usual;
   const std::string_view text(chosen);
-  std::uint32_t time = 0;
-  const auto parsed = std::from_chars(text.data(), text.data() + text.size(), time);
-  const bool whole = parsed.ec == std::errc{} && parsed.ptr == text.data() + text.size();
-  if (whole && time <= longest.count()) return std::chrono::milliseconds(time);
+  const auto time = number_in(text);
+  if (time && *time <= longest.count()) return std::chrono::milliseconds(*time);
   verbs::log(verbs::LogLevel::kWarn, std::string(name) + "=" + std::string(text) +
                                          " is not a number of milliseconds up to " +
                                          std::to_string(longest.count()) + ": it is " +
@@ -114,6 +121,19 @@ verbs::SourceBuffers chosen_source_buffers() {
   return verbs::SourceBuffers::kMayChange;
 }
 
+std::uint32_t chosen_max_fpdu() {
+  const char* const chosen = std::getenv("IWARP_MAX_FPDU");
+  if (chosen == nullptr) return 0;
+  const auto octets = number_in(chosen);
+  if (octets && verbs::is_max_fpdu(*octets)) return *octets;
+  verbs::log(verbs::LogLevel::kWarn, "IWARP_MAX_FPDU=" + std::string(chosen) +
+                                         " is neither 0 nor a number of octets from " +
+                                         std::to_string(verbs::kLeastMaxFpdu) + " to " +
+                                         std::to_string(verbs::kGreatestMaxFpdu) +
+                                         ": FPDUs fit a segment");
+  return 0;
+}
+
 }  // namespace
 
 bool tells_timewait_exit() {
@@ -141,6 +161,11 @@ verbs::Liveness liveness() {
 verbs::SourceBuffers source_buffers() {
   static const verbs::SourceBuffers buffers = chosen_source_buffers();
   return buffers;
+}
+
+std::uint32_t max_fpdu() {
+  static const std::uint32_t octets = chosen_max_fpdu();
+  return octets;
 }
 
 }  // namespace iwarp::compat

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <memory>
 
 #include "iwarp/verbs/provider.hpp"
@@ -37,5 +38,9 @@ verbs::Liveness liveness();
 /// Whether the program leaves alone what it sends (verbs::QpOptions::source_buffers): it may change
 /// it, unless IWARP_SOURCE_BUFFERS=stable promises otherwise.
 verbs::SourceBuffers source_buffers();
+
+/// The most octets of an FPDU that is sent (verbs::QpOptions::max_fpdu): what fits a segment,
+/// unless IWARP_MAX_FPDU names a number.
+std::uint32_t max_fpdu();
 
 }  // namespace iwarp::compat
