@@ -24,6 +24,7 @@ struct ServeFlags {
   std::string directory;
   std::string listen = "127.0.0.1:7471";
   StartUpFlags start_up;
+  std::uint32_t max_fpdu = 0;
   std::size_t max_clients = file_service::kMaxClients;
   double idle_timeout = 60;
   double timeout = 30;
@@ -36,6 +37,7 @@ std::chrono::milliseconds milliseconds_of(double seconds) {
 file_service::ServerOptions server_options(const ServeFlags& flags) {
   file_service::ServerOptions options;
   options.start_up = connect_options(flags.start_up);
+  options.max_fpdu = flags.max_fpdu;
   options.max_clients = flags.max_clients;
   options.timeouts.stall = milliseconds_of(flags.timeout);
   options.timeouts.idle = milliseconds_of(flags.idle_timeout);
@@ -125,6 +127,7 @@ void add_serve_command(CLI::App& app, Context& context) {
       ->capture_default_str()
       ->check(CLI::Range(0.1, 86400.0));
   add_mpa_options(*command, flags->start_up);
+  add_max_fpdu_option(*command, flags->max_fpdu);
   add_capture_option(*command);
   add_report_options(*command, context);
   command->footer(

@@ -11,6 +11,7 @@ namespace iwarp::cli {
 
 void add_client_options(CLI::App& command, ClientFlags& flags) {
   add_mpa_options(command, flags.start_up);
+  add_max_fpdu_option(command, flags.max_fpdu);
   add_revision_option(command, flags.start_up);
   add_capture_option(command);
   command
@@ -23,6 +24,7 @@ void add_client_options(CLI::App& command, ClientFlags& flags) {
 file_service::ClientOptions client_options(const ClientFlags& flags) {
   file_service::ClientOptions options;
   options.start_up = connect_options(flags.start_up);
+  options.max_fpdu = flags.max_fpdu;
   options.timeout = std::chrono::milliseconds(static_cast<std::int64_t>(flags.timeout * 1000));
   options.start_up.timeout = std::min(options.start_up.timeout, options.timeout);
   return options;

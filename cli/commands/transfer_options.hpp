@@ -15,6 +15,7 @@ namespace iwarp::cli {
 /// The options of a client of `iwarp serve`.
 struct ClientFlags {
   StartUpFlags start_up;
+  std::uint32_t max_fpdu = 0;
   double timeout = 30;
 };
 void add_client_options(CLI::App& command, ClientFlags& flags);

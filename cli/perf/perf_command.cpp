@@ -22,7 +22,8 @@ confirmed the last one. Sends are bounded by the receives that the server has po
 Latency (--latency): one message under way. `send`: a Send each way, half the round trip; `write`:
 a Write each way, both ends watch their memory, half the round trip; `read`: the whole round trip.
 Both ends poll without pause; with --events they sleep until something arrives. --markers asks for
-them in both directions; without --no-crc there is a CRC in both.
+them in both directions; without --no-crc there is a CRC in both. --max-fpdu is of what the end
+that it is given to sends: of Reads that is the server.
 
 Baseline (--baseline): plain TCP between the same two processes, waiting the same way, in slices
 of about a second that alternate with ours; rates are medians over the slices. Each message is one
@@ -39,6 +40,7 @@ struct PerfArguments {
   perf::Workload workload;
   double duration = 5;
   bool latency = false, baseline = false, events = false, stable = false;
+  std::uint32_t max_fpdu = 0;
   StartUpFlags start_up;
 };
 
@@ -67,6 +69,7 @@ perf::ClientOptions client_options(const PerfArguments& arguments) {
   if (arguments.events) options.workload.waiting = perf::Waiting::kEvents;
   if (arguments.baseline) options.workload.baseline = perf::Baseline::kRawTcp;
   if (arguments.stable) options.buffers = verbs::SourceBuffers::kStable;
+  options.max_fpdu = arguments.max_fpdu;
   options.duration = std::chrono::duration<double>(arguments.duration);
   options.connect = connect_options(arguments.start_up);
   if (!perf::is_valid(options.workload)) {
@@ -92,7 +95,7 @@ void run_server(const PerfArguments& arguments, const Context& context) {
   configure_log(context.log_level, StackWarnings::kShown);
   const InterruptGuard guard;
   verbs::Device device = require(verbs::Device::open(), "cannot open the device");
-  perf::Server server(device, resolve(address).front());
+  perf::Server server(device, resolve(address).front(), arguments.max_fpdu);
   const std::string at = to_string(server.endpoint());
   print(context.output == Output::kJson ? fmt::format("{{\"listening\": \"{}\"}}\n", at)
                                         : fmt::format("iwarp perf: listening on {}\n", at));
@@ -139,6 +142,7 @@ void add_client_options(CLI::App& command, PerfArguments& arguments) {
       "--stable-buffers", arguments.stable,
       "Promise that what the client sends does not change meanwhile: it is not copied");
   add_mpa_options(command, arguments.start_up);
+  add_max_fpdu_option(command, arguments.max_fpdu);
   add_revision_option(command, arguments.start_up);
   add_capture_option(command);
 }
@@ -157,6 +161,7 @@ void add_perf_command(CLI::App& app, Context& context) {
       ->add_option("--listen", arguments->listen,
                    "Where (127.0.0.1:7472); port 0 takes a free one and prints it")
       ->option_text("ADDR:PORT");
+  add_max_fpdu_option(*server, arguments->max_fpdu);
   add_capture_option(*server);
   add_report_options(*server, context);
 

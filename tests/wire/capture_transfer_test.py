@@ -96,6 +96,18 @@ class CapturedTransfers(unittest.TestCase):
                                   "--opcode", "Send with Invalidate", "--opcode", "Read Request",
                                   "--opcode", "Read Response", "--opcode", "Write")
 
+    def test_fpdus_are_as_large_as_each_end_was_told(self):
+        subprocess.run(["ip", "link", "set", "lo", "mtu", "1500"], check=True)
+        self.addCleanup(subprocess.run, ["ip", "link", "set", "lo", "mtu", "65536"], check=True)
+        for server_options, client_options, most in (
+                ((), (), ("1460", "1460")),
+                (("--max-fpdu", "16K"), (), ("1460", "16384")),
+                ((), ("--max-fpdu", "64K"), ("64776", "1460")),
+                (("--max-fpdu", "20000", "--markers"), ("--max-fpdu", "8K", "--markers"), ("8192", "20000"))):
+            with self.subTest(most=most), tempfile.TemporaryDirectory(prefix="iwarp-wire-") as scratch:
+                pcap, port = self.transfer(scratch, server_options, client_options)
+                self.assert_sound(pcap, "--port", port, "--fpdus-up-to", *most)
+
     def test_unused_crcs_are_no_errors(self):
         with tempfile.TemporaryDirectory(prefix="iwarp-wire-") as scratch:
             pcap, port = self.transfer(scratch, ("--no-crc",), ("--no-crc",))

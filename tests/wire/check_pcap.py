@@ -31,6 +31,8 @@ def parse_arguments():
                         help="what must have been negotiated (on)")
     parser.add_argument("--opcode", action="append", default=[], metavar="NAME",
                         help="an RDMAP message that must occur, in tshark's words, such as 'Read Request'; repeatable")
+    parser.add_argument("--fpdus-up-to", nargs=2, type=int, metavar=("INITIATOR", "RESPONDER"),
+                        help="the most octets of an FPDU of either side, Markers left out; some must have half as many")
     parser.add_argument("--as-captured", action="store_true",
                         help="let tshark cut the stream into FPDUs itself (not for streams with markers)")
     return parser.parse_args()
@@ -178,6 +180,13 @@ def read_exchanges(arguments, verdict):
     return exchanges
 
 
+def check_longest(most, exchanges, verdict):
+    for side, limit in zip(("initiator", "responder"), most):
+        longest = max((fpdu.ulpdu_length for exchange in exchanges for fpdu in exchange.roles[side].fpdus), default=0)
+        if not limit / 2 <= longest + 6 <= limit:
+            verdict.find(f"the longest FPDU of an {side} has {longest + 6} octets, not half of {limit} to {limit}")
+
+
 def check_expectations(arguments, exchanges, verdict):
     if arguments.connections is not None and len(exchanges) != arguments.connections:
         verdict.find(f"{len(exchanges)} MPA connections, not {arguments.connections}")
@@ -188,6 +197,8 @@ def check_expectations(arguments, exchanges, verdict):
             verdict.find(f"{exchange.name}: CRC was negotiated {'on' if exchange.crc else 'off'}")
         if arguments.markers and exchange.marker_side() != arguments.markers:
             verdict.find(f"{exchange.name}: markers were negotiated for {exchange.marker_side()}")
+    if arguments.fpdus_up_to:
+        check_longest(arguments.fpdus_up_to, exchanges, verdict)
     if verdict.fpdus < arguments.min_fpdus:
         verdict.find(f"{verdict.fpdus} FPDUs, fewer than {arguments.min_fpdus}")
     for opcode in arguments.opcode:

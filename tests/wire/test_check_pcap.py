@@ -144,6 +144,8 @@ class CheckPcap(unittest.TestCase):
         self.expect(1, "markers were negotiated for none", self.path, "--markers", "both")
         self.expect(1, "no RDMAP message 'Terminate'", self.path, "--opcode", "Terminate")
         self.expect(1, "no MPA connection", self.path, "--port", 9)
+        self.expect(1, "the longest FPDU of an initiator", self.path, "--fpdus-up-to", 16384, 1460)
+        self.expect(1, "the longest FPDU of an initiator", self.path, "--fpdus-up-to", 16, 16)
 
     def test_reports_unusable_input_as_status_2(self):
         self.expect(2, "No such file", self.path)

@@ -40,7 +40,7 @@ Client::~Client() {
 
 void Client::connect(verbs::Device& device, const verbs::Endpoint& to) {
   // A queue pair connects once.
-  link_ = std::make_unique<Link>(device, kClientLink, options_.timeout);
+  link_ = std::make_unique<Link>(device, kClientLink, options_.timeout, options_.max_fpdu);
   info_ = link_->connect(to, options_.start_up, InterruptGuard::check);
 }
 

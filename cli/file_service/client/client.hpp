@@ -17,6 +17,7 @@ namespace iwarp::cli::file_service {
 struct ClientOptions {
   verbs::ConnectOptions start_up;                     ///< Private data is the service's own.
   std::chrono::milliseconds timeout = kStallTimeout;  ///< In which nothing moves.
+  std::uint32_t max_fpdu = 0;                         ///< As in verbs::QpOptions.
 };
 
 /// An answer, taken out of its message.

@@ -125,7 +125,7 @@ void Server::start(verbs::ConnectionRequest request, Slots::Number number) {
     Client& client = clients_[number];
     client.peer = request.info().remote;
     client.session = std::make_unique<Session>(device_, store_, budget_, standing_of(client.peer),
-                                               options_.timeouts, note_use);
+                                               options_.timeouts, options_.max_fpdu, note_use);
     client.thread = std::jthread([this, &client, number, taken = std::move(request)]() mutable {
       client.session->run(std::move(taken), options_.start_up);
       slots_.leave(number);

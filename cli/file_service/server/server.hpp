@@ -21,6 +21,7 @@ struct ServerOptions {
   /// After so long in line for one a stranger gets it although there are too few.
   std::chrono::milliseconds long_in_line = kLongInLine;
   SessionTimeouts timeouts;
+  std::uint32_t max_fpdu = 0;  ///< As in verbs::QpOptions.
 };
 
 /// Offers a directory: a thread and a connection for each client, up to a limit. Beyond that a

@@ -31,12 +31,12 @@ std::string in_quotes(std::string_view name) { return "'" + printable(std::strin
 }  // namespace
 
 Session::Session(verbs::Device& device, const Store& store, BufferBudget& budget, Standing standing,
-                 const SessionTimeouts& timeouts, UseHandler on_use)
+                 const SessionTimeouts& timeouts, std::uint32_t max_fpdu, UseHandler on_use)
     : store_(store),
       budget_(budget),
       standing_(standing),
       timeouts_(timeouts),
-      link_(device, kServerLink, timeouts.stall),
+      link_(device, kServerLink, timeouts.stall, max_fpdu),
       on_use_(std::move(on_use)) {}
 
 void Session::run(verbs::ConnectionRequest request, const verbs::ConnectOptions& options) {

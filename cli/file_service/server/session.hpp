@@ -36,9 +36,10 @@ class Session {
   /// Gets what the client does with its slot, when that changes, on the thread of run().
   using UseHandler = std::function<void(SlotUse)>;
 
-  /// Throws a CommandError if the device has no room for another connection.
+  /// `max_fpdu` as in verbs::QpOptions. Throws a CommandError if the device has no room for another
+  /// connection.
   Session(verbs::Device& device, const Store& store, BufferBudget& budget, Standing standing,
-          const SessionTimeouts& timeouts, UseHandler on_use);
+          const SessionTimeouts& timeouts, std::uint32_t max_fpdu, UseHandler on_use);
 
   /// Accepts the client and serves it until it leaves, errs or falls silent. Does not throw.
   void run(verbs::ConnectionRequest request, const verbs::ConnectOptions& options);

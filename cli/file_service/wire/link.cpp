@@ -77,7 +77,8 @@ struct Link::Life {
   }
 };
 
-Link::Link(verbs::Device& device, const LinkSizes& sizes, milliseconds patience)
+Link::Link(verbs::Device& device, const LinkSizes& sizes, milliseconds patience,
+           std::uint32_t max_fpdu)
     : sizes_(sizes),
       life_(std::make_shared<Life>()),
       memory_(memory_size(sizes)),
@@ -87,18 +88,20 @@ Link::Link(verbs::Device& device, const LinkSizes& sizes, milliseconds patience)
       region_(require(domain_.register_memory(memory_.bytes(), verbs::Access::kLocalWrite),
                       "cannot register message buffers")),
       tags_(sizes.sends),
-      qp_(require(domain_.create_qp(cq_, qp_options(patience)), "cannot create a queue pair")) {
+      qp_(require(domain_.create_qp(cq_, qp_options(patience, max_fpdu)),
+                  "cannot create a queue pair")) {
   for (std::uint16_t slot = 0; slot < sizes_.sends; ++slot) free_sends_.push_back(slot);
   for (std::uint16_t slot = 0; slot < sizes_.receives; ++slot) recycle(slot);
 }
 
 // A buffer is filled before it is posted, and left alone until that has completed.
-verbs::QpOptions Link::qp_options(milliseconds patience) const {
+verbs::QpOptions Link::qp_options(milliseconds patience, std::uint32_t max_fpdu) const {
   verbs::QpOptions options;
   options.liveness.unacknowledged = std::max(verbs::kDefaultUnacknowledged, patience);
   options.capacity = capacity(sizes_);
   options.on_event = [life = life_](const ConnectionEvent& event) { life->report(event); };
   options.source_buffers = verbs::SourceBuffers::kStable;
+  options.max_fpdu = max_fpdu;
   return options;
 }
 

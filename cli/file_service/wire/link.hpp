@@ -46,8 +46,9 @@ struct LinkSizes {
 class Link {
  public:
   /// Creates the objects and posts all receives. A peer that takes in nothing is waited for as long
-  /// as `patience`, or for a minute. Throws a CommandError.
-  Link(verbs::Device& device, const LinkSizes& sizes, std::chrono::milliseconds patience);
+  /// as `patience`, or for a minute. `max_fpdu` as in verbs::QpOptions. Throws a CommandError.
+  Link(verbs::Device& device, const LinkSizes& sizes, std::chrono::milliseconds patience,
+       std::uint32_t max_fpdu = 0);
 
   /// Connects. Throws a Rejected or a LinkLost; `check_interrupt` is called several times a second
   /// and may throw.
@@ -114,7 +115,8 @@ class Link {
 
  private:
   struct Life;
-  [[nodiscard]] verbs::QpOptions qp_options(std::chrono::milliseconds patience) const;
+  [[nodiscard]] verbs::QpOptions qp_options(std::chrono::milliseconds patience,
+                                            std::uint32_t max_fpdu) const;
   /// What a completion means to the user of the link: nothing if it is a sign's. Throws a LinkLost.
   std::optional<Event> event_of(const verbs::Completion& completion);
   void show_life_if_due();

@@ -15,7 +15,8 @@ constexpr std::chrono::duration<double> kWarmUp{0.2};
 constexpr std::uint32_t kFewestSlices = 3;
 
 LinkRoom room_for(const ClientOptions& options) {
-  return {std::max(options.workload.depth, kSmallestSendQueue), kReceives, options.buffers};
+  return {std::max(options.workload.depth, kSmallestSendQueue), kReceives, options.buffers,
+          options.max_fpdu};
 }
 
 /// Whole slices of about a second, three at least.

@@ -18,6 +18,7 @@ struct ClientOptions {
   std::chrono::duration<double> duration{5};  ///< Of each of ours and the baseline.
   verbs::ConnectOptions connect;
   verbs::SourceBuffers buffers = verbs::SourceBuffers::kMayChange;  ///< Of what the client sends.
+  std::uint32_t max_fpdu = 0;                                       ///< Likewise.
 };
 
 /// One client's connections to a perf server.

@@ -29,8 +29,9 @@ void serve(Session& session) {
 /// One session and its thread.
 class Server::Worker {
  public:
-  Worker(verbs::Device& device, verbs::ConnectionRequest request, const Greeting& greeting)
-      : session_(std::in_place, device, std::move(request), greeting), thread_([this] {
+  Worker(verbs::Device& device, verbs::ConnectionRequest request, const Greeting& greeting,
+         std::uint32_t max_fpdu)
+      : session_(std::in_place, device, std::move(request), greeting, max_fpdu), thread_([this] {
           serve(*session_);
           session_.reset();
           done_ = true;
@@ -44,8 +45,8 @@ class Server::Worker {
   std::jthread thread_;
 };
 
-Server::Server(verbs::Device& device, const verbs::Endpoint& at)
-    : device_(device), listener_(require(device.listen(at), "perf")) {}
+Server::Server(verbs::Device& device, const verbs::Endpoint& at, std::uint32_t max_fpdu)
+    : device_(device), listener_(require(device.listen(at), "perf")), max_fpdu_(max_fpdu) {}
 
 Server::~Server() = default;
 
@@ -69,7 +70,7 @@ void Server::admit(verbs::ConnectionRequest request) {
     return;
   }
   try {
-    workers_.emplace_back(device_, std::move(request), *greeting);
+    workers_.emplace_back(device_, std::move(request), *greeting, max_fpdu_);
   } catch (const std::exception& error) {
     spdlog::warn("perf: cannot serve a client: {}", cli::describe(error));
   }

@@ -15,8 +15,9 @@ class Server {
   /// Clients at once; more are rejected.
   static constexpr std::size_t kMaxClients = 16;
 
-  /// Listens at once; throws a CommandError. `device` outlives this.
-  Server(verbs::Device& device, const verbs::Endpoint& at);
+  /// Listens at once; throws a CommandError. `device` outlives this. `max_fpdu` is of all clients,
+  /// as in verbs::QpOptions.
+  Server(verbs::Device& device, const verbs::Endpoint& at, std::uint32_t max_fpdu);
   ~Server();
   Server(const Server&) = delete;
   Server& operator=(const Server&) = delete;
@@ -32,6 +33,7 @@ class Server {
 
   verbs::Device& device_;
   verbs::Listener listener_;
+  std::uint32_t max_fpdu_;
   std::list<Worker> workers_;
 };
 

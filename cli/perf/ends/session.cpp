@@ -21,11 +21,14 @@ std::uint64_t random_token() {
 
 }  // namespace
 
-Session::Session(verbs::Device& device, verbs::ConnectionRequest request, const Greeting& greeting)
+Session::Session(verbs::Device& device, verbs::ConnectionRequest request, const Greeting& greeting,
+                 std::uint32_t max_fpdu)
     : request_(std::move(request)),
       greeting_(greeting),
       ird_(static_cast<std::uint16_t>(std::min(device.attributes().max_ird, 0x3FFEU))),
-      link_(device, {kAnswers, Responder::receives_for(greeting.depth)}) {}
+      link_(device, {.sends = kAnswers,
+                     .receives = Responder::receives_for(greeting.depth),
+                     .max_fpdu = max_fpdu}) {}
 
 void Session::run() {
   link_.use_receives(1, 0);  // for the Proposal

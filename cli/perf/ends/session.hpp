@@ -12,8 +12,9 @@ namespace iwarp::cli::perf {
 /// The server's side of one client.
 class Session {
  public:
-  /// `greeting` is what the request's private data says.
-  Session(verbs::Device& device, verbs::ConnectionRequest request, const Greeting& greeting);
+  /// `greeting` is what the request's private data says; `max_fpdu` as in verbs::QpOptions.
+  Session(verbs::Device& device, verbs::ConnectionRequest request, const Greeting& greeting,
+          std::uint32_t max_fpdu);
 
   /// Accepts and serves the client until it leaves. Throws a CommandError when it breaks the
   /// protocol, falls silent or the program is interrupted.

@@ -37,6 +37,7 @@ Link::Link(verbs::Device& device, LinkRoom room)
   options.capacity.max_send_sge = options.capacity.max_recv_sge = 1;
   options.capacity.max_inline = kControlSize;
   options.source_buffers = room.buffers;
+  options.max_fpdu = room.max_fpdu;
   queue_pair_.emplace(
       require(domain_.create_qp(queue_, std::move(options)), "cannot make a queue pair"));
 }

@@ -12,11 +12,13 @@
 
 namespace iwarp::cli::perf {
 
-/// Room in the queues of a Link, and what it promises of the memory that it sends.
+/// Room in the queues of a Link, what it promises of the memory that it sends, and the most octets
+/// of an FPDU (verbs::QpOptions::max_fpdu).
 struct LinkRoom {
   std::uint32_t sends = 0;
   std::uint32_t receives = 0;
   verbs::SourceBuffers buffers = verbs::SourceBuffers::kMayChange;
+  std::uint32_t max_fpdu = 0;
 };
 
 /// The connection is over.

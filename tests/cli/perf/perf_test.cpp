@@ -148,6 +148,17 @@ TEST_F(PerfCommand, NegotiatesCrcMarkersAndRevision) {
   EXPECT_EQ(old.at("connection").at("mpa_revision"), 1);
 }
 
+// At both ends: a Read is answered by the server. What it does to the wire is a test of the wire.
+TEST_F(PerfCommand, TakesFpdusOfAnySize) {
+  Process large(perf_command({"server", "--listen", "127.0.0.1:0", "--max-fpdu", "64K"}));
+  const std::string line = large.read_line();
+  address_ = line.substr(line.rfind(' ') + 1);
+  for (const char* op : {"write", "read", "send"}) {
+    measure({"--op", op, "--size", "100K"});
+    measure({"--op", op, "--size", "100K", "--max-fpdu", "16K", "--markers"});
+  }
+}
+
 TEST_F(PerfCommand, CarriesTheSmallestAndLargeMessages) {
   measure({"--op", "send", "--size", "1", "--depth", "1"});
   measure({"--op", "send", "--size", "64", "--depth", "1024"});  // as long as a control message
@@ -201,6 +212,9 @@ TEST(PerfCommandLine, WrongUsageEndsWithTwo) {
                                      {"127.0.0.1:1", "--duration", "-1"},
                                      {"127.0.0.1:1", "--mpa-revision", "3"},
                                      {"127.0.0.1:1", "--op", "write", "--latency", "--events"},
+                                     {"127.0.0.1:1", "--max-fpdu", "135"},
+                                     {"127.0.0.1:1", "--max-fpdu", "65K"},
+                                     {"server", "--max-fpdu", "0"},
                                      {"127.0.0.1:0"},
                                      {"127.0.0.1:1", "more"},
                                      {"server", "--op", "read"},
