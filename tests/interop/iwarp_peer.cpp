@@ -4,6 +4,7 @@
 
 #include "address.hpp"
 #include "exchanges.hpp"
+#include "options.hpp"
 #include "rping_text.hpp"
 
 /// A test endpoint that speaks the little protocols of rdma-core's examples with a real peer.
@@ -21,6 +22,7 @@ struct Arguments {
   double timeout = 20;
   int settle = 0;
   int mpa_revision = 2;
+  std::uint32_t max_fpdu = 0;
   bool crc = true, markers = false, peer_to_peer = true, json = false;
   PingPlan ping;
 };
@@ -34,6 +36,7 @@ PeerOptions peer_options(const Arguments& arguments, Role role) {
   options.address = iwarp::cli::resolve(address).front();
   options.timeout = std::chrono::milliseconds(static_cast<int>(arguments.timeout * 1000));
   options.settle = std::chrono::milliseconds(arguments.settle);
+  options.max_fpdu = arguments.max_fpdu;
   options.connect.require_crc = arguments.crc;
   options.connect.want_markers = arguments.markers;
   options.connect.mpa_revision = static_cast<std::uint8_t>(arguments.mpa_revision);
@@ -66,6 +69,7 @@ void report(const Arguments& arguments, const std::string& exchange, const Outco
 void add_common_options(CLI::App& command, Arguments& arguments) {
   command.add_flag("--crc,!--no-crc", arguments.crc, "Require MPA's CRC (default)");
   command.add_flag("--markers", arguments.markers, "Ask the peer for MPA markers");
+  iwarp::cli::add_max_fpdu_option(command, arguments.max_fpdu);
   command.add_option("--mpa-revision", arguments.mpa_revision, "1 or 2")
       ->check(CLI::IsMember({1, 2}));
   command.add_flag("!--no-peer-to-peer", arguments.peer_to_peer,

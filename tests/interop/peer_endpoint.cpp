@@ -26,6 +26,7 @@ PeerEndpoint::PeerEndpoint(verbs::Device& device, const PeerOptions& options)
   verbs::QpOptions queues;
   queues.capacity.max_send_wr = queues.capacity.max_recv_wr = kRequests;
   queues.signaling = verbs::Signaling::kAll;
+  queues.max_fpdu = options.max_fpdu;
   queue_pair_.emplace(cli::require(domain_.create_qp(queue_, std::move(queues)), "queue pair"));
 }
 

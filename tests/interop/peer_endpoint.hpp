@@ -18,6 +18,7 @@ struct PeerOptions {
   /// An initiator's pause before its first message: Linux 6.1's siw may overlook what comes while
   /// it finishes its side of the start-up.
   std::chrono::milliseconds settle{0};
+  std::uint32_t max_fpdu = 0;  ///< As in verbs::QpOptions.
 };
 
 /// Which end starts the connection.
