@@ -11,7 +11,8 @@ SIZES = (64 * K, 100 * K, M, 7 * M)
 CURVE = (64, K, 4 * K, 16 * K, 64 * K, 256 * K, M, 8 * M)  # of Writes: beside SIZES
 RAW_SIZES = ("packet", 16 * K, 64 * K, 256 * K, M)
 MANNERS = {"stable": ("stable buffers", "--stable-buffers"), "no-crc": ("without CRC", "--no-crc"),
-           "markers": ("with Markers", "--markers")}
+           "markers": ("with Markers", "--markers"), "large": ("large FPDUs", "--max-fpdu 64K"),
+           "large-no-crc": ("large FPDUs, without CRC", "--max-fpdu 64K --no-crc")}
 
 
 @dataclasses.dataclass
@@ -70,13 +71,13 @@ def name_of(size):
 
 def bulk(place, operation, sizes, least, others=(), manner=None, curve=False):
     """Rows of one operation, a size each. `least` is of SIZES; others only show what there is."""
-    suffix, option = MANNERS[manner] if manner else ("", None)
+    suffix, options = MANNERS[manner] if manner else ("", "")
     for size in sizes:
         yield Row(f"{place.name}-{operation}-{name_of(size)}" + (f"-{manner}" if manner else ""),
                   f"{operation.capitalize()} of {words(size)}" + (f", {suffix}" if manner else ""),
                   place, "octets",
                   ["--op", operation, "--size", str(size), "--depth", depth_for(size),
-                   *([option] if option else [])],
+                   *options.split()],
                   spinning(), [make(size) for make in others], least if size in SIZES else {},
                   size=size, curve=curve)
 
@@ -101,6 +102,9 @@ def transfers():
     yield from bulk(Loopback, "write", (M,), {}, manner="stable")
     yield from bulk(Loopback, "write", (M,), {"bbr": 0.93, "cubic": 0.85}, manner="no-crc")
     yield from bulk(Standard, "write", (M,), {"bbr": 0.78, "cubic": 0.68}, manner="no-crc")
+    yield from bulk(Standard, "write", SIZES, {"bbr": 0.82, "cubic": 0.75}, manner="large")
+    yield from bulk(Standard, "send", SIZES, {"bbr": 0.82, "cubic": 0.75}, manner="large")
+    yield from bulk(Standard, "write", (M,), {"bbr": 0.90, "cubic": 0.85}, manner="large-no-crc")
     yield from bulk(Loopback, "write", (M,), {}, manner="markers")
 
 
