@@ -2,6 +2,7 @@
 the MTU are theirs alone."""
 
 import contextlib
+import fcntl
 import os
 import subprocess
 
@@ -11,14 +12,16 @@ CONGESTION = "/proc/sys/net/ipv4/tcp_congestion_control"
 
 @contextlib.contextmanager
 def congestion_control(name):
-    """New namespaces have the first one's, which may choose any; they themselves may not."""
+    """New namespaces have the first one's, which may choose any; they themselves may not. One run
+    at a time: another would take this one's choice for what there was before."""
     with open(CONGESTION, encoding="ascii") as setting:
+        fcntl.flock(setting, fcntl.LOCK_EX)
         before = setting.read().strip()
-    set_congestion_control(name)
-    try:
-        yield
-    finally:
-        set_congestion_control(before)
+        set_congestion_control(name)
+        try:
+            yield
+        finally:
+            set_congestion_control(before)
 
 
 def set_congestion_control(name):

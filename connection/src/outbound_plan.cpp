@@ -67,7 +67,7 @@ std::size_t Outbound::longest_ulpdu(const Batch& batch, const OutboundLimits& li
   if (limits.max_fpdu == 0) return limits.mulpdu;
   if (limits.quantum == 0) return std::max(limits.mulpdu, mpa::mulpdu(limits.max_fpdu, markers()));
   const std::size_t room = limits.quantum - std::min(limits.quantum, batch.size());
-  return std::max(limits.mulpdu, mpa::filling_ulpdu(room, limits.max_fpdu, markers()));
+  return mpa::filling_ulpdu(room, limits.max_fpdu, limits.mulpdu, markers());
 }
 
 // How many segments like this one, behind it, could be in the batch at most.

@@ -22,8 +22,16 @@ def output_in(end, *command):
 
 
 def can_make_namespaces():
-    made = subprocess.run(["unshare", "--net", "ip", "netns", "list"], check=False, capture_output=True)
-    return os.geteuid() == 0 and made.returncode == 0 and os.access(places.CONGESTION, os.W_OK)
+    """Where this is not the first namespace, others do not have what is set here."""
+    if os.geteuid() != 0:
+        return False
+    try:
+        with places.congestion_control("reno"):
+            made = subprocess.run(["unshare", "--net", "cat", places.CONGESTION], check=False,
+                                  capture_output=True, text=True)
+    except OSError:
+        return False
+    return made.stdout.strip() == "reno"
 
 
 @unittest.skipUnless(can_make_namespaces(), "makes network namespaces")

@@ -120,6 +120,16 @@ TEST_P(OutboundMaxFpdu, OfNothingOrLessThanASegmentChangesNothing) {
   }
 }
 
+// Shares of the quantum that are hardly larger would leave less than a segment of it empty.
+TEST_P(OutboundMaxFpdu, OfLittleMoreThanASegmentKeepsPacketsFull) {
+  Large plain(GetParam());
+  plain.post(Operation::kWrite, kSize);
+  Large large(GetParam());
+  large.post(Operation::kWrite, kSize);
+  EXPECT_EQ(large.send_all(large.limits(1500, kQuantum)),
+            plain.send_all(plain.limits(0, kQuantum)));
+}
+
 // What is left of one message, and the next ones, go into the same packets.
 TEST_P(OutboundMaxFpdu, HasFpdusEndWithTheQuantum) {
   for (const std::size_t most : {2000U, 16384U, 65536U}) {

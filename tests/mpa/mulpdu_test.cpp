@@ -52,24 +52,36 @@ static_assert(largest_fpdu(Markers::kOff) == 64776);
 static_assert(largest_fpdu(Markers::kOn) == 64776 + 4 * 128);
 
 TEST(FillingUlpdu, IsThatOfTheWholeRoomIfOneFpduMayTakeIt) {
-  EXPECT_EQ(filling_ulpdu(16384, 16384, Markers::kOff), 16378U);
-  EXPECT_EQ(filling_ulpdu(16384, 65536, Markers::kOff), 16378U);
-  EXPECT_EQ(filling_ulpdu(7 * 8948, 65536, Markers::kOff), 7U * 8948 - 6);
-  EXPECT_EQ(filling_ulpdu(16384, 16384, Markers::kOn), mulpdu(16384, Markers::kOn));
+  EXPECT_EQ(filling_ulpdu(16384, 16384, kMinMulpdu, Markers::kOff), 16378U);
+  EXPECT_EQ(filling_ulpdu(16384, 65536, kMinMulpdu, Markers::kOff), 16378U);
+  EXPECT_EQ(filling_ulpdu(7 * 8948, 65536, kMinMulpdu, Markers::kOff), 7U * 8948 - 6);
+  EXPECT_EQ(filling_ulpdu(16384, 16384, kMinMulpdu, Markers::kOn), mulpdu(16384, Markers::kOn));
 }
 
 TEST(FillingUlpdu, SharesTheRoomAmongAsFewAsPossible) {
-  EXPECT_EQ(filling_ulpdu(45 * 1448, 65536, Markers::kOff), 45U * 1448 / 2 - 6);
-  EXPECT_EQ(filling_ulpdu(45 * 1448, 16384, Markers::kOff), 16292U - 6);  // 45 * 1448 / 4 is 16290
-  EXPECT_EQ(filling_ulpdu(45 * 1448, 1448, Markers::kOff), 1442U);
+  EXPECT_EQ(filling_ulpdu(45 * 1448, 65536, kMinMulpdu, Markers::kOff), 45U * 1448 / 2 - 6);
+  EXPECT_EQ(filling_ulpdu(45 * 1448, 16384, kMinMulpdu, Markers::kOff),
+            16292U - 6);  // 45 * 1448 / 4 is 16290
+  EXPECT_EQ(filling_ulpdu(45 * 1448, 1448, kMinMulpdu, Markers::kOff), 1442U);
+}
+
+// The 44 that there would be of up to 1,500 octets would leave too little for the last.
+TEST(FillingUlpdu, FitsASegmentWhereTheLastWouldBeShorterThanOne) {
+  for (const Markers markers : {Markers::kOff, Markers::kOn}) {
+    const std::size_t fitting = mulpdu(1448, markers);
+    EXPECT_EQ(filling_ulpdu(45 * 1448, 1500, fitting, markers), fitting);
+    EXPECT_EQ(filling_ulpdu(1000, 65536, fitting, markers), fitting);
+    EXPECT_GT(filling_ulpdu(45 * 1448, 1600, fitting, markers), fitting);
+    EXPECT_GT(filling_ulpdu(45 * 1448, 65536, fitting, markers), fitting);
+  }
 }
 
 TEST(FillingUlpdu, IsWithinTheBoundsOfEveryMulpdu) {
   for (const Markers markers : {Markers::kOff, Markers::kOn}) {
-    EXPECT_EQ(filling_ulpdu(0, 65536, markers), 128U);
-    EXPECT_EQ(filling_ulpdu(100, 65536, markers), 128U);
-    EXPECT_LE(filling_ulpdu(1U << 20U, 1U << 20U, markers), 64768U);
-    EXPECT_GT(filling_ulpdu(1U << 20U, 1U << 20U, markers), 61000U);
+    EXPECT_EQ(filling_ulpdu(0, 65536, kMinMulpdu, markers), 128U);
+    EXPECT_EQ(filling_ulpdu(100, 65536, kMinMulpdu, markers), 128U);
+    EXPECT_LE(filling_ulpdu(1U << 20U, 1U << 20U, kMinMulpdu, markers), 64768U);
+    EXPECT_GT(filling_ulpdu(1U << 20U, 1U << 20U, kMinMulpdu, markers), 61000U);
   }
 }
 
@@ -86,7 +98,7 @@ TEST(FillingUlpdu, FillsEveryRoomToItsEnd) {
         framer.pass(room % 600);  // with Markers it begins somewhere
         std::size_t count = 0;
         for (; left >= 400; ++count) {
-          const std::size_t size = framer.pass(filling_ulpdu(left, max_fpdu, markers));
+          const std::size_t size = framer.pass(filling_ulpdu(left, max_fpdu, kMinMulpdu, markers));
           ASSERT_LE(size, max_fpdu);
           ASSERT_LE(size, left) << room << " octets, FPDUs of up to " << max_fpdu;
           left -= size;

@@ -78,7 +78,10 @@ std::size_t SoftCq::poll(std::span<Completion> into) {
 // reads, and what was posted has left. To read here is a system call that finds nothing, as a rule,
 // and keeps the engine out meanwhile. Of many connections one system call names those that have
 // something, and some mostly do.
-bool SoftCq::leaves_to_engine() { return signs_.polls_each() && signs_.poll_leaves_to_engine(); }
+bool SoftCq::leaves_to_engine() {
+  const bool leaves = signs_.poll_leaves_to_engine();  // counts polls of many connections, too
+  return leaves && signs_.polls_each();
+}
 
 bool SoftCq::wait(std::chrono::milliseconds timeout) {
   if (origin_.refuses()) return false;

@@ -28,15 +28,18 @@ constexpr std::size_t largest_fpdu(Markers markers) {
 
 /// The octets of the next ULPDU when FPDUs need not fit a segment, but have up to `max_fpdu` octets
 /// and are to fill the `room` octets that are left of a packet to their end: the room is shared
-/// among as few FPDUs as can be, alike but for the last. With Markers some octets may stay empty,
-/// as in mulpdu(), which counts as many as there can be. Such ULPDUs are longer than the MULPDU,
-/// which RFC 5044 §3 permits up to 64768 octets, against the SHOULDs of §3 and §5.1. Precondition:
+/// among as few FPDUs as can be, alike but for the last. Where that one would have less than a
+/// segment, it is `fitting`, mulpdu() of the segment. With Markers some octets may stay empty, as
+/// in mulpdu(), which counts as many as there can be. Such ULPDUs are longer than the MULPDU, which
+/// RFC 5044 §3 permits up to 64768 octets, against the SHOULDs of §3 and §5.1. Precondition:
 /// `max_fpdu` is at least 4.
-constexpr std::size_t filling_ulpdu(std::size_t room, std::size_t max_fpdu, Markers markers) {
+constexpr std::size_t filling_ulpdu(std::size_t room, std::size_t max_fpdu, std::size_t fitting,
+                                    Markers markers) {
   const std::size_t most = std::min(max_fpdu, largest_fpdu(markers)) / 4 * 4;
-  const std::size_t fpdus = room / most + (room % most == 0 ? 0 : 1);
-  const std::size_t share = fpdus < 2 ? room : (room + fpdus * 4 - 1) / (fpdus * 4) * 4;
-  return mulpdu(share, markers);
+  const std::size_t fpdus = std::max<std::size_t>(room / most + (room % most == 0 ? 0 : 1), 1);
+  const std::size_t share = fpdus == 1 ? room : (room + fpdus * 4 - 1) / (fpdus * 4) * 4;
+  const std::size_t last = room - std::min(room, (fpdus - 1) * share);
+  return mulpdu(last, markers) < fitting ? fitting : mulpdu(share, markers);
 }
 
 }  // namespace iwarp::mpa
