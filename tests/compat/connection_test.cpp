@@ -82,6 +82,9 @@ TEST(Waiting, PostsAndPollsAreNoCancellationPoints) {
 }
 
 TEST(Waiting, ThreadWhoseEventIsThereCanBeCancelled) {
+  if (test::kAddressSanitizer) {
+    GTEST_SKIP() << "AddressSanitizer takes the stack of a cancelled thread for poisoned";
+  }
   Pair pair;
   ASSERT_EQ(ibv_req_notify_cq(pair.client.id->send_cq, 0), 0);
   pair.expect_alive();

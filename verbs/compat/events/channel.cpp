@@ -47,7 +47,6 @@ void CqEvents::remove(const Cq& cq) {
 // program that is told of changes only would not ask again. A queue without company need not be
 // found first.
 int CqEvents::take(Cq*& from) {
-  ::pthread_testcancel();  // an event of the only queue is taken without a call that is a point
   bool looked = false;
   if (!caller_is_left_behind() && take_from_only(from, looked)) return 0;
   epoll_event event{};
@@ -112,8 +111,10 @@ int ibv_destroy_comp_channel(ibv_comp_channel* channel) {
   return 0;
 }
 
-// A cancellation point, so it has no exception specification.
+// A cancellation point, so it has no exception specification. The event of an only queue is taken
+// without a system call that is one.
 int ibv_get_cq_event(ibv_comp_channel* channel, ibv_cq** cq, void** cq_context) {
+  ::pthread_testcancel();
   if (refused(channel->context)) return fail_minus(ENODEV);
   const std::shared_ptr<CqEvents> events = channel_of(channel).events;
   Cq* from = nullptr;
