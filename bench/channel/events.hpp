@@ -22,16 +22,16 @@ class Events {
  public:
   Events();
 
-  void watch(int descriptor, Readable& who);
+  void watch(int descriptor, Readable& readable);
   void forget(int descriptor);
-  /// Sleeps until something is readable, and calls whom it concerns. With `milliseconds` 0 it does
+  /// Sleeps until something is readable, and calls its Readable. With `milliseconds` 0 it does
   /// not sleep.
   void turn(int milliseconds = -1);
   /// Keeps it until the turn is over: it may be among those that are still to be called.
   void bury(std::unique_ptr<Readable> gone) { graves_.push_back(std::move(gone)); }
 
  private:
-  [[nodiscard]] bool is_buried(const Readable* who) const;
+  [[nodiscard]] bool is_buried(const Readable* readable) const;
 
   process::Descriptor epoll_;
   std::vector<std::unique_ptr<Readable>> graves_;

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "compat/long_write.hpp"
 #include "compat/pair.hpp"
 
 namespace {
@@ -27,26 +28,6 @@ void look_at(std::span<const iovec> pieces) {
   }
 }
 
-int write_across(Pair& pair) {
-  ibv_mr* const from = must(ibv_reg_mr(pair.client.id->pd, source.data(), kSize, 0), "ibv_reg_mr");
-  ibv_mr* const to = must(ibv_reg_mr(pair.server.id->pd, sink.data(), kSize,
-                                     IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE),
-                          "ibv_reg_mr");
-  ibv_sge piece{reinterpret_cast<std::uintptr_t>(source.data()), kSize, from->lkey};
-  ibv_send_wr request{};
-  request.sg_list = &piece;
-  request.num_sge = 1;
-  request.opcode = IBV_WR_RDMA_WRITE;
-  request.wr.rdma = {reinterpret_cast<std::uintptr_t>(sink.data()), to->rkey};
-  ibv_send_wr* bad = nullptr;
-  must(ibv_post_send(pair.client.id->qp, &request, &bad), "ibv_post_send");
-  const ibv_wc done = completion_of(pair.client.id->send_cq);
-  pair.expect_alive();  // by a Send behind the Write
-  ibv_dereg_mr(from);
-  ibv_dereg_mr(to);
-  return done.status == IBV_WC_SUCCESS && source == sink ? 0 : 3;
-}
-
 }  // namespace
 
 // The library's calls come here, as this program's symbols are found first.
@@ -61,7 +42,7 @@ extern "C" [[gnu::visibility("default")]] ssize_t sendmsg(int socket, const msgh
 int main(int, char** arguments) {
   ::alarm(30);
   Pair pair;
-  if (const int failed = write_across(pair); failed != 0) return failed;
+  if (const int failed = write_across(pair, source, sink); failed != 0) return failed;
   std::printf("%zu of %u octets were referenced\n", referenced.load(), kSize);
   return (referenced.load() != 0) == (arguments[1] == std::string_view("referenced")) ? 0 : 1;
 }

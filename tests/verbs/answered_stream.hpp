@@ -5,6 +5,7 @@
 #include <optional>
 #include <span>
 #include <utility>
+#include <vector>
 
 #include "verbs/forwarding_stream.hpp"
 
@@ -26,5 +27,14 @@ class AnsweredStream final : public ForwardingStream {
  private:
   const Answer& answer_;
 };
+
+/// Answers nothing, and notes how many octets each call offers.
+inline AnsweredStream::Answer noting_octets(std::vector<std::size_t>& offers) {
+  return [&offers](std::span<const iovec> pieces) -> std::optional<tcp_offload::Sent> {
+    std::size_t& octets = offers.emplace_back(0);
+    for (const iovec& piece : pieces) octets += piece.iov_len;
+    return std::nullopt;
+  };
+}
 
 }  // namespace iwarp::verbs::simtest

@@ -73,12 +73,7 @@ TEST(SendQuantum, IsFilledByWholeFpdusAndNotExceeded) {
   made.net.send_quantum = kQuantum;
   made.net.send_buffer = made.net.receive_buffer = 2 * kSize;
   std::vector<std::size_t> offers;
-  const AnsweredStream::Answer note = [&](std::span<const iovec> pieces) {
-    std::size_t octets = 0;
-    for (const iovec& piece : pieces) octets += piece.iov_len;
-    offers.push_back(octets);
-    return std::optional<tcp_offload::Sent>();
-  };
+  const AnsweredStream::Answer note = noting_octets(offers);
   SimPair pair(made, [&](std::unique_ptr<tcp_offload::Stream> inner) {
     return std::make_unique<AnsweredStream>(std::move(inner), note);
   });

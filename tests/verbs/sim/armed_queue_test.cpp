@@ -1,0 +1,61 @@
+#include "verbs/sim_harness.hpp"
+
+// What polls do between arming a completion queue and sleeping on its event.
+namespace iwarp::verbs::simtest {
+namespace {
+
+// There is no engine here: what a poll leaves to it stays where it is.
+class ArmedQueue : public testing::Test {
+ protected:
+  ArmedQueue() {
+    pair.server.collects = false;
+    post(pair.server, RecvWr{1, {}});
+    post(pair.server, RecvWr{2, {}});
+  }
+  // Comes to the server's socket.
+  void send() {
+    post(pair.client, send_of(1, {}));
+    pair.network.run_until([&] { pair.client.turn(); }, [] { return false; }, 1s);
+  }
+  std::size_t poll() {
+    std::array<Completion, 4> done;
+    return pair.server.recv_cq->poll(done);
+  }
+  // How many find nothing.
+  int polls_in_vain() {
+    for (int polls = 0; polls < 100; ++polls) {
+      if (poll() != 0) return polls;
+    }
+    return 100;
+  }
+
+  SimPair pair;
+};
+
+TEST_F(ArmedQueue, LeavesItsSocketsToTheEngineForAFewPolls) {
+  send();
+  pair.server.recv_cq->arm(provider::Arm::kAny);
+  EXPECT_EQ(polls_in_vain(), 8);
+}
+
+TEST_F(ArmedQueue, IsPolledAsAnyWhenItsEventHasBeenTaken) {
+  send();
+  pair.server.recv_cq->arm(provider::Arm::kAny);
+  pair.server.turn();
+  send();
+  EXPECT_EQ(poll(), 1U);
+  EXPECT_EQ(poll(), 0U) << "the event waits, and the engine has the socket";
+  EXPECT_TRUE(pair.server.recv_cq->take_event());
+  EXPECT_EQ(polls_in_vain(), 0);
+}
+
+TEST_F(ArmedQueue, ThatIsArmedOverAndOverIsDriven) {
+  send();
+  for (int polls = 0; poll() == 0; ++polls) {
+    ASSERT_LT(polls, 10);
+    pair.server.recv_cq->arm(provider::Arm::kAny);
+  }
+}
+
+}  // namespace
+}  // namespace iwarp::verbs::simtest
