@@ -3,10 +3,13 @@
 #include <algorithm>
 #include <utility>
 
+#include "iwarp/mpa/fpdu.hpp"
+
 namespace iwarp::connection {
 namespace {
 
-constexpr std::size_t kArenaSize = std::size_t{512} * 1024;
+// The last FPDU may begin in front of the last octet; the rest is for rounding.
+constexpr std::size_t kArenaSize = Batch::kMostOctets + mpa::kMaxFpduWireSize + 4096;
 constexpr std::size_t kMaxPieces = 768;
 
 }  // namespace

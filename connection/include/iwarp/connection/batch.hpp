@@ -12,14 +12,16 @@
 
 namespace iwarp::connection {
 
-/// The FPDUs of one gathering write, and the room that they take: half a megabyte. It belongs to
-/// the thread that sends, not to a connection, so that an idle connection holds nothing and what is
-/// copied stays in the cache. A connection uses it from Outbound::offer() to Outbound::sent(). Not
-/// thread-safe.
+/// The FPDUs of one gathering write, and the room that they take: a little over a megabyte, as TCP
+/// moves more the more it is given at once. It belongs to the thread that sends, not to a
+/// connection, so that an idle connection holds nothing. A connection uses it from
+/// Outbound::offer() to Outbound::sent(). Not thread-safe.
 class Batch {
  public:
   /// The most FPDUs that it takes.
-  static constexpr std::size_t kMostFpdus = 256;
+  static constexpr std::size_t kMostFpdus = 1024;
+  /// Octets with which it is full: no further FPDU begins behind so many.
+  static constexpr std::size_t kMostOctets = std::size_t{1024} * 1024;
   /// The most elements of a gather list.
   static constexpr std::size_t kMaxSges = 16;
 

@@ -33,8 +33,8 @@ struct OutboundLimits {
   /// Octets up to which an FPDU need not fit a segment; 0: each has to. Where there is a quantum
   /// FPDUs share it (mpa::filling_ulpdu()), but none is smaller than a segment for that.
   std::size_t max_fpdu = 0;
-  MayLeave may_leave = MayLeave::kEverything;    ///< Of what there is.
-  std::size_t octets = std::size_t{256} * 1024;  ///< After so many no further FPDU begins.
+  MayLeave may_leave = MayLeave::kEverything;  ///< Of what there is.
+  std::size_t octets = Batch::kMostOctets;     ///< After so many no further FPDU begins.
   std::size_t quantum = 0;  ///< Octets in all, unless one FPDU is longer; 0: no such limit.
 };
 

@@ -14,7 +14,7 @@ namespace iwarp::verbs::soft {
 /// The buffers that moving data takes. They belong to the thread that drives, not to a queue pair:
 /// what is staged is still in the cache when it is placed, and an idle connection holds nothing.
 struct Scratch {
-  static constexpr std::size_t kReadSize = std::size_t{256} * 1024;
+  static constexpr std::size_t kReadSize = std::size_t{512} * 1024;
   static constexpr std::size_t kStagingSize = kReadSize + mpa::kMaxFpduWireSize;
 
   Scratch() : staging(new std::byte[kStagingSize]) {

@@ -11,9 +11,10 @@ using connection::LifeEvent;
 using connection::MayLeave;
 using connection::Output;
 
-// How many gathering writes one queue pair sends before others get their turn: a quantum in octets,
-// since the socket limits what it takes anyway.
-constexpr int kBatchesPerTurn = 16;
+// How many octets, and by how many gathering writes, one queue pair sends before others get their
+// turn.
+constexpr std::uint64_t kOctetsPerTurn = std::uint64_t{4} * 1024 * 1024;
+constexpr int kStepsPerTurn = 64;
 
 MayLeave may_leave(const connection::Life& life) {
   const bool no_more =
@@ -62,8 +63,10 @@ void TransmitHalf::send_all(Link& link) {
     if (const auto terminate = life.take_terminate()) link.outbound().terminate(*terminate);
   }
   if (sending_.load() != Sending::kGoesOn) sending_.store(Sending::kGoesOn);
-  for (int batches = 0; take_step(link);) {
-    if (++batches < kBatchesPerTurn) continue;
+  const std::uint64_t before = link.outbound().accepted();
+  for (int steps = 0; take_step(link);) {
+    const std::uint64_t octets = link.outbound().accepted() - before;
+    if (++steps < kStepsPerTurn && octets < kOctetsPerTurn) continue;
     yield_turn();
     break;
   }

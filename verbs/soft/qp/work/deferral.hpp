@@ -30,7 +30,7 @@ class Deferral {
 
  private:
   static constexpr std::uint32_t kMostPosts = 64;
-  static constexpr std::size_t kMostOctets = std::size_t{256} * 1024;
+  static constexpr std::size_t kMostOctets = std::size_t{1024} * 1024;
 
   std::atomic<bool> any_{false};
   std::atomic<std::uint32_t> posts_{0};  // since the last poll, as the next
