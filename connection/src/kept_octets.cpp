@@ -7,6 +7,7 @@ namespace iwarp::connection {
 
 void KeptOctets::assign(ConstBytes first, ConstBytes second) {
   const std::size_t size = first.size() + second.size();
+  if (size == 0 && !octets_) return;
   // Not value-initialised: each octet is written right away.
   std::unique_ptr<std::byte[]> octets(size == 0 ? nullptr : new std::byte[size]);
   std::ranges::copy(second, std::ranges::copy(first, octets.get()).out);

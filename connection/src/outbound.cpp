@@ -28,7 +28,7 @@ Offer Outbound::offer(Batch& batch, const OutboundLimits& limits) {
   if (!rest().empty()) {
     batch.gather_.reference(rest());
   } else if (limits.may_leave != MayLeave::kRestOnly || terminating()) {
-    offer.fault = plan(batch, limits);
+    offer.all = plan(batch, limits, offer.fault);
     // The peer may ask again as soon as it holds a response, before the write has returned.
     parts_.responses.planned(transmitter_.cursor().response);
     if (!batch.runs_.empty()) offer.fault.reset();  // found again, when that has left
@@ -134,13 +134,7 @@ void Outbound::released(std::uint64_t octets) {
   held_.erase(held_.begin(), kept);
 }
 
-bool Outbound::has_more() {
-  if (!rest().empty()) return true;
-  const auto cursor = transmitter_.cursor();
-  const bool more = transmitter_.next(mpa::kMinMulpdu).has_value();
-  transmitter_.rewind(cursor);
-  return more;
-}
+bool Outbound::has_more() const { return !rest().empty() || transmitter_.ready(); }
 
 // ---- Requests ----
 

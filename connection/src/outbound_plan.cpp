@@ -9,11 +9,13 @@
 /// remembered for one of them holds for all.
 namespace iwarp::connection {
 
-std::optional<SendFault> Outbound::plan(Batch& batch, const OutboundLimits& limits) {
-  std::optional<SendFault> fault;
-  while (batch.fpdus_ < Batch::kMostFpdus && plan_run(batch, limits, fault)) {
+// Whether nothing is left that could leave now.
+bool Outbound::plan(Batch& batch, const OutboundLimits& limits, std::optional<SendFault>& fault) {
+  while (batch.fpdus_ < Batch::kMostFpdus) {
+    if (!transmitter_.ready() && !refuses_next()) return true;
+    if (!plan_run(batch, limits, fault)) return false;
   }
-  return fault;
+  return false;
 }
 
 // False if there is none to make, no room for it, or a fault.

@@ -9,6 +9,13 @@ void Transmitter::terminate(const Terminate& message) {
   terminate_size_ = message.encode(terminate_.data());
 }
 
+bool Transmitter::ready() const {
+  if (cursor_.terminated) return false;
+  const bool begun =
+      terminating() || cursor_.rtr != Rtr::kNone || cursor_.request_open || cursor_.response_open;
+  return begun || response_ready() || request_ready();
+}
+
 std::optional<OutgoingSegment> Transmitter::next(std::size_t mulpdu) {
   if (cursor_.terminated) return std::nullopt;
   if (terminating()) return next_terminate();

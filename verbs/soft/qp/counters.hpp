@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 
 #include "iwarp/connection/inbound.hpp"
 #include "iwarp/connection/outbound.hpp"
@@ -39,29 +40,29 @@ inline constexpr CounterRow<connection::OutboundCounters> kOutboundRows[] = {
 
 /// The counters of one half, for any thread to see. That half publishes them before a completion
 /// tells the program of what is counted.
-template <typename Half, std::size_t kSize>
+template <const auto& kRows>
 class PublishedCounters {
  public:
-  explicit PublishedCounters(const CounterRow<Half> (&rows)[kSize]) : rows_(rows) {}
-
   /// By one thread at a time.
+  template <typename Half>
   void publish(const Half& counters) {
     for (std::size_t i = 0; i < kSize; ++i) {
-      values_[i].store(counters.*rows_[i].counted, std::memory_order_relaxed);
+      values_[i].store(counters.*kRows[i].counted, std::memory_order_relaxed);
     }
   }
   void add_to(QpCounters& counters) const {
-    for (std::size_t i = 0; i < kSize; ++i) counters.*rows_[i].seen = value(i);
+    for (std::size_t i = 0; i < kSize; ++i) counters.*kRows[i].seen = value(i);
   }
   /// Of the stream: the first row.
   [[nodiscard]] std::uint64_t octets() const { return value(0); }
 
  private:
+  static constexpr std::size_t kSize = std::size(kRows);
+
   [[nodiscard]] std::uint64_t value(std::size_t i) const {
     return values_[i].load(std::memory_order_relaxed);
   }
 
-  const CounterRow<Half> (&rows_)[kSize];
   std::array<std::atomic<std::uint64_t>, kSize> values_{};
 };
 

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstddef>
-#include <iterator>
 #include <memory>
 
 #include "iwarp/connection/core.hpp"
@@ -21,8 +20,8 @@ struct Link {
   connection::Core core;
   RdmaMode mode;
   tcp_offload::Stream& stream;
-  PublishedCounters<connection::InboundCounters, std::size(kInboundRows)> received{kInboundRows};
-  PublishedCounters<connection::OutboundCounters, std::size(kOutboundRows)> sent{kOutboundRows};
+  PublishedCounters<kInboundRows> received;
+  PublishedCounters<kOutboundRows> sent;
   /// The receive half's: octets of halves of FPDUs that are accounted for.
   std::size_t accounted = 0;
 

@@ -64,6 +64,7 @@ using SendFault = std::variant<RequestFault, ResponseFault>;
 struct Offer {
   std::span<const iovec> pieces;   ///< The next octets of the stream, in order.
   std::optional<SendFault> fault;  ///< Set only if there are no octets: all before it has left.
+  bool all = false;                ///< Nothing else might leave when the offer was made.
 };
 
 /// An FPDU of which a part has left and whose rest cannot be read any more: nothing can follow it,
@@ -132,7 +133,7 @@ class Outbound {
   /// The rest of an FPDU that has begun to leave.
   [[nodiscard]] ConstBytes rest() const { return ConstBytes(rest_).subspan(rest_from_); }
   /// Whether something would be offered if everything may leave, as far as is known without trying.
-  [[nodiscard]] bool has_more();
+  [[nodiscard]] bool has_more() const;
   /// How FPDUs are framed, as constructed.
   [[nodiscard]] mpa::Markers markers() const { return framer_.markers(); }
 
@@ -189,7 +190,7 @@ class Outbound {
   void count(rdmap::Operation operation);
 
   // outbound_plan.cpp
-  std::optional<SendFault> plan(Batch& batch, const OutboundLimits& limits);
+  bool plan(Batch& batch, const OutboundLimits& limits, std::optional<SendFault>& fault);
   bool plan_run(Batch& batch, const OutboundLimits& limits, std::optional<SendFault>& fault);
   [[nodiscard]] bool refuses_next() const;
   [[nodiscard]] std::size_t longest_ulpdu(const Batch& batch, const OutboundLimits& limits) const;

@@ -74,6 +74,8 @@ class Transmitter {
   /// Plans on from an earlier cursor.
   void rewind(const Cursor& cursor) { cursor_ = cursor; }
 
+  /// Whether next() has a segment: whether anything may leave now.
+  [[nodiscard]] bool ready() const;
   /// The next segment of at most `mulpdu` octets; none if there is nothing that may leave now.
   /// Precondition: mulpdu >= 128, MPA's least, into which the control messages fit whole.
   std::optional<OutgoingSegment> next(std::size_t mulpdu);

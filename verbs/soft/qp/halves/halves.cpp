@@ -68,18 +68,18 @@ void QpHalves::settle() {
   if (parts_.wanted.conclusion.load()) contain([this] { conclude(); });
 }
 
+// Where a poll does not look at each queue pair, it would not see what was left for it.
 void QpHalves::on_sends_posted(std::size_t octets) {
+  if (!parts_.deferral.has_company(octets) || !pollers().poll_each()) return transmit();
   parts_.deferral.begin();
-  // A poller that has left, or that finds the stream over, sends or flushes nothing any more.
-  const QpLife& life = parts_.life;
-  if (!may_defer(octets) || !leased() || life.flushes_sends() || life.given_up()) transmit();
+  if (!is_left_to_poller()) transmit();
 }
 
-// Where a poll does not look at each queue pair, it would not see what was left for it, nor would a
-// poller that sleeps. A thread that begins to sleep sends what was left before.
-bool QpHalves::may_defer(std::size_t octets) {
-  const bool has_company = parts_.deferral.has_company(octets);
-  return leased() && has_company && pollers().poll_each() && !pollers().asleep();
+// A poller that has left, that sleeps, or that finds the stream over, sends or flushes nothing any
+// more. A thread that begins to sleep sends what was left before.
+bool QpHalves::is_left_to_poller() const {
+  const QpLife& life = parts_.life;
+  return leased() && !pollers().asleep() && !life.flushes_sends() && !life.given_up();
 }
 
 void QpHalves::on_receives_posted() {

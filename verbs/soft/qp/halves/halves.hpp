@@ -74,7 +74,7 @@ class QpHalves final : public Driven {
       end_after(thrown);
     }
   }
-  [[nodiscard]] bool may_defer(std::size_t octets);
+  [[nodiscard]] bool is_left_to_poller() const;
 
   // halves_deadlines.cpp
   void observe_progress();

@@ -16,12 +16,12 @@ class IWARP_CAPABILITY("handoff lock") HandoffLock {
   /// Sees to it that `work` runs after this call began. All callers pass work of the same effect.
   template <typename Work>
   void run(Work&& work) {
-    pending_.store(true);
-    while (pending_.load() && !held_.exchange(true)) {
-      const Inside inside(held_);
-      pending_.store(false);
-      work();
+    if (held_.exchange(true)) {
+      pending_.store(true);
+    } else {
+      work_once(work);
     }
+    while (pending_.load() && !held_.exchange(true)) work_once(work);
   }
 
   /// Does the work unless a thread is inside; work asked for meanwhile by run() is done too.
@@ -64,6 +64,14 @@ class IWARP_CAPABILITY("handoff lock") HandoffLock {
     std::atomic<bool>& held_;
     const process::NoCancel whole_;
   };
+
+  // By the thread that has taken `held_`. What is asked for from here on is done in another round.
+  template <typename Work>
+  void work_once(Work& work) {
+    const Inside inside(held_);
+    if (pending_.load()) pending_.store(false);
+    work();
+  }
 
   std::atomic<bool> held_{false};
   std::atomic<bool> pending_{false};

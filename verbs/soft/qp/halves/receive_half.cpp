@@ -90,7 +90,7 @@ MutableBytes ReceiveHalf::take_in(Link& link, std::size_t& have, MutableBytes da
       return taken.why;
     });
     have = rest.size();
-    if (rest.data() != staging) std::memmove(staging, rest.data(), have);
+    if (have != 0 && rest.data() != staging) std::memmove(staging, rest.data(), have);
   }
   return data;
 }
@@ -182,6 +182,7 @@ void ReceiveHalf::keep(Link& link, ConstBytes rest, ConstBytes behind) {
 void ReceiveHalf::account_kept(Link& link) {
   const connection::Inbound& inbound = link.inbound();
   link.received.publish(inbound.counters());
+  if (inbound.kept() == 0 && link.accounted == 0) return;
   parts_.init.services->halves.account(static_cast<std::ptrdiff_t>(inbound.kept()) -
                                        static_cast<std::ptrdiff_t>(link.accounted));
   link.accounted = inbound.kept();

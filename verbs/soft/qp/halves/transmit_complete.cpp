@@ -10,7 +10,7 @@ void TransmitHalf::complete_sent(Link& link) {
   if (failing_) return;
   std::uint32_t done = link.outbound().count_done(released);
   if (done == 0) return;
-  link.sent.publish(link.outbound().counters());
+  link.sent.publish(link.outbound().counters());  // before the program hears of it
   for (; done != 0; --done) complete_head(Status::kSuccess);
 }
 

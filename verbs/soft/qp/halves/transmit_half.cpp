@@ -42,7 +42,10 @@ void TransmitHalf::run_inside() {
   parts_.deferral.end();
   Link* const link = parts_.link.load();
   QpLife& life = parts_.life;
-  if (link != nullptr) send_all(*link);
+  if (link != nullptr) {
+    send_all(*link);
+    link->sent.publish(link->outbound().counters());
+  }
   if (parts_.phase.silent()) return;
   if (link != nullptr) complete_sent(*link);
   if (life.flushes_sends() || life.given_up()) flush_requests();
@@ -93,18 +96,20 @@ connection::OutboundLimits TransmitHalf::limits(const Link& link) const {
   return limits;
 }
 
-// Sends one gathering write. False if there was nothing to send, or the stream takes no more.
+// Sends one gathering write. False if there is nothing else to send, or the stream takes no more: a
+// thread that has more to send asks for another round.
 bool TransmitHalf::send_batch(Link& link) {
   connection::Outbound& outbound = link.outbound();
   connection::Batch& batch = Scratch::of_thread().batch;
   const auto offer = outbound.offer(batch, limits(link));
   if (offer.fault) blame(*offer.fault);
   if (offer.pieces.empty()) return false;
+  const std::size_t offered = batch.size();
   const auto sent = link.stream.send(offer.pieces);
   const auto cut = outbound.sent(batch, sent.accepted, link.stream.released());
-  link.sent.publish(outbound.counters());
   if (cut) lose_cut_fpdu(*cut);
-  return !parts_.life.is_over() && goes_on_after(sent, link);
+  if (parts_.life.is_over() || !goes_on_after(sent, link)) return false;
+  return !offer.all || sent.accepted != offered;
 }
 
 // Whether the next request is one that sends nothing, and to be performed now: not once requests
