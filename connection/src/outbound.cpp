@@ -67,13 +67,8 @@ Outbound::Begun Outbound::settle_runs(Batch& batch, std::size_t accepted) {
   Begun begun;
   auto run = batch.runs_.cbegin();
   for (; run != batch.runs_.cend() && begun.end < accepted; ++run) {
-    begun.run = &*run;
-    if (accepted < run->end && is_cut(*run, accepted, begun)) break;
-    begun.end = run->end;
-    counters_.fpdus += run->count;
-    if (run->closes_request) {
-      parts_.requests.at(run->request).end_offset = counters_.octets + run->end;
-    }
+    settle_run(*run, accepted, begun);
+    if (begun.count != run->count) break;
   }
   if (run != batch.runs_.cend() && begun.run != &*run) go_to(run->before);
   parts_.responses.planned(transmitter_.cursor().response);
@@ -81,18 +76,28 @@ Outbound::Begun Outbound::settle_runs(Batch& batch, std::size_t accepted) {
   return begun;
 }
 
-// Whether the run, which begins at begun.end, has FPDUs of which no octet was accepted: then this
-// half stands behind those that have begun.
-bool Outbound::is_cut(const Batch::Run& run, std::size_t accepted, Begun& begun) {
+// The run begins at begun.end. If it has FPDUs of which no octet was accepted this half stands
+// behind those that have begun.
+void Outbound::settle_run(const Batch::Run& run, std::size_t accepted, Begun& begun) {
+  begun.run = &run;
   mpa::Framer framer = run.before.framer;
-  std::size_t end = begun.end;
   std::uint32_t count = 0;
-  for (; end < accepted; ++count) end += framer.pass(run.ulpdu);
-  if (count == run.count) return false;
-  begun.end = end;
+  if (accepted >= run.end && !run.closes_request) {
+    count = run.count;
+    begun.end = run.end;
+  }
+  for (; count != run.count && begun.end < accepted; ++count) {
+    begun.end += framer.pass(run.ulpdu);
+    if (!run.closes_request) continue;
+    parts_.requests.at(run.request + count).end_offset = counters_.octets + begun.end;
+  }
+  begun.count = count;
   counters_.fpdus += count;
-  go_to({rdmap::Transmitter::behind(run.before.cursor, run.source, count * run.length), framer});
-  return true;
+  if (count == run.count) return;
+  const auto& before = run.before.cursor;
+  go_to({run.closes_request ? rdmap::Transmitter::behind_messages(before, run.numbered, count)
+                            : rdmap::Transmitter::behind(before, run.source, count * run.length),
+         framer});
 }
 
 // The rest of an FPDU that was cut is copied: its CRC has been taken, so that its octets must
@@ -105,7 +110,9 @@ std::optional<CutFault> Outbound::keep_rest(const Batch& batch, const Begun& beg
   if (!missing) return std::nullopt;
   rest_ = std::vector<std::byte>();
   CutFault fault{std::nullopt, missing};
-  if (begun.run->source == rdmap::Source::kRequest) fault.request = begun.run->request;
+  const Batch::Run& run = *begun.run;
+  const std::uint32_t behind = run.closes_request ? begun.count - 1 : 0;
+  if (run.source == rdmap::Source::kRequest) fault.request = run.request + behind;
   return fault;
 }
 

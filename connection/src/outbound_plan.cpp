@@ -50,7 +50,11 @@ bool Outbound::plan_run(Batch& batch, const OutboundLimits& limits,
     transmitter_.rewind(before);
     return false;
   }
-  if (count > 1) transmitter_.repeat(*segment, count - 1);
+  if (count > 1) {
+    transmitter_.repeat(*segment, count - 1);
+  } else {
+    count += frame_messages(batch, *segment, limits);
+  }
   batch.runs_.push_back({{before, framer},
                          batch.size(),
                          ulpdu,
@@ -58,7 +62,8 @@ bool Outbound::plan_run(Batch& batch, const OutboundLimits& limits,
                          count,
                          segment->source,
                          segment->position,
-                         segment->closes_request});
+                         segment->closes_request,
+                         segment->is_numbered()});
   batch.fpdus_ += count;
   return true;
 }

@@ -73,6 +73,16 @@ void advance(std::byte* header, std::uint32_t octets) {
   }
 }
 
+void aim(std::byte* header, Stag stag, TaggedOffset to) {
+  store_be(header + kTaggedStagAt, stag.value());
+  store_be(header + kTaggedToAt, to.value());
+}
+
+void advance_message(std::byte* header) {
+  std::byte* const at = header + kUntaggedMsnAt;
+  store_be(at, next(Msn{load_be<std::uint32_t>(at)}).value());
+}
+
 std::size_t claimed_header_size(ConstBytes ulpdu) {
   if (ulpdu.empty()) return 0;
   return (octet(ulpdu, kControlAt) & kTaggedFlag) != 0 ? kTaggedHeaderSize : kUntaggedHeaderSize;

@@ -1,5 +1,7 @@
 #include "iwarp/rdmap/transmitter.hpp"
 
+#include <algorithm>
+
 namespace iwarp::rdmap {
 
 Transmitter::Transmitter(const Parts& parts, Rtr rtr) : parts_(parts) { cursor_.rtr = rtr; }
@@ -45,6 +47,42 @@ Transmitter::Cursor Transmitter::behind(Cursor cursor, Source source, std::uint3
     cursor.response_offset += octets;
     cursor.response_open = true;
   }
+  return cursor;
+}
+
+std::uint32_t Transmitter::alike_messages(const OutgoingSegment& segment,
+                                          std::uint32_t most) const {
+  if (!segment.closes_request || segment.offset != 0 || response_ready()) return 0;
+  const Request& first = parts_.requests.at(segment.position);
+  const bool whole = first.operation == Operation::kWrite || first.operation == Operation::kSend ||
+                     first.operation == Operation::kSendSolicited;
+  if (!whole) return 0;
+  const std::uint32_t left = parts_.requests.tail() - cursor_.request;
+  std::uint32_t count = 0;
+  for (; count < std::min(left, most); ++count) {
+    const Request& request = parts_.requests.at(cursor_.request + count);
+    const bool alike = request.operation == first.operation && request.length == first.length &&
+                       request.payload_in == first.payload_in && request.fence == Fence::kNo;
+    if (!alike) break;
+  }
+  return count;
+}
+
+void Transmitter::follow(OutgoingSegment& segment) const {
+  const Request& request = parts_.requests.at(++segment.position);
+  if (segment.is_numbered()) {
+    ddp::advance_message(segment.header.data());
+  } else {
+    ddp::aim(segment.header.data(), request.remote_stag, request.remote_to);
+  }
+}
+
+Transmitter::Cursor Transmitter::behind_messages(Cursor cursor, bool numbered,
+                                                 std::uint32_t count) {
+  cursor.request += count;
+  cursor.response_turn = true;
+  Msn& msn = cursor.msn[kSendQueueNumber.value()];
+  if (numbered) msn = Msn{msn.value() + count};
   return cursor;
 }
 

@@ -1,25 +1,36 @@
 #include "soft/queues/completion_ring.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace iwarp::verbs::soft {
 
-CompletionRing::Pushed CompletionRing::push(const Completion& completion, Places& places) {
+CompletionRing::Pushed CompletionRing::push(std::span<const Completion> completions,
+                                            Places& places) {
   Pushed pushed;
+  std::size_t taken = 0;
   {
     const Guard lock(lock_);
-    const std::uint32_t count = count_.load(std::memory_order_relaxed);
-    if (count == ring_.size() || overrun_.load()) {
-      pushed.first_overrun = !overrun_.exchange(true);
-    } else {
-      ring_[at(count)] = {completion, &places};
-      count_.store(count + 1U);
-      pushed.taken = true;
-      pushed.fires = fires(completion);
+    taken = append(completions, places);
+    pushed.all = taken == completions.size();
+    if (!pushed.all) pushed.first_overrun = !overrun_.exchange(true);
+    for (const Completion& completion : completions.first(taken)) {
+      if (armed_ == Armed::kNo) break;
+      pushed.fires = fires(completion) || pushed.fires;
     }
   }
-  if (!pushed.taken) places.give_back();
+  if (!pushed.all) places.give_back(static_cast<std::uint32_t>(completions.size() - taken));
   return pushed;
+}
+
+// Returns how many were taken.
+std::size_t CompletionRing::append(std::span<const Completion> completions, Places& places) {
+  const std::uint32_t count = count_.load(std::memory_order_relaxed);
+  const std::size_t room = overrun_.load() ? 0 : ring_.size() - count;
+  const auto taken = static_cast<std::uint32_t>(std::min(completions.size(), room));
+  for (std::uint32_t i = 0; i < taken; ++i) ring_[at(count + i)] = {completions[i], &places};
+  if (taken != 0) count_.store(count + taken);
+  return taken;
 }
 
 // No division: this is done for each completion.
@@ -29,7 +40,6 @@ std::size_t CompletionRing::at(std::uint32_t position) const {
 }
 
 bool CompletionRing::fires(const Completion& completion) {
-  if (armed_ == Armed::kNo) return false;
   const bool solicited =
       completion.status != Status::kSuccess || has(completion.flags, CompletionFlags::kSolicited);
   if (armed_ == Armed::kSolicited && !solicited) return false;
@@ -43,11 +53,17 @@ std::size_t CompletionRing::pop(std::span<Completion> into) {
   const Guard lock(lock_);
   const std::uint32_t count = count_.load(std::memory_order_relaxed);
   const auto taken = static_cast<std::uint32_t>(std::min<std::size_t>(count, into.size()));
+  Places* owner = nullptr;  // of the places of a run of completions
+  std::uint32_t places = 0;
   for (std::uint32_t i = 0; i < taken; ++i) {
-    into[i] = ring_[head_].completion;
-    ring_[head_].places->give_back();
+    const Entry& entry = ring_[head_];
+    into[i] = entry.completion;
+    if (entry.places != owner && places != 0) owner->give_back(std::exchange(places, 0U));
+    owner = entry.places;
+    ++places;
     if (++head_ == ring_.size()) head_ = 0;
   }
+  if (places != 0) owner->give_back(places);
   count_.store(count - taken);
   return taken;
 }

@@ -19,13 +19,14 @@ class CompletionRing {
   CompletionRing(std::uint32_t depth, PollSigns& signs) : signs_(signs), ring_(depth) {}
 
   struct Pushed {
-    bool taken = false;
-    bool fires = false;          ///< It raises an event.
-    bool first_overrun = false;  ///< It is the first that was not taken.
+    bool all = false;            ///< All were taken.
+    bool fires = false;          ///< An event is to be raised.
+    bool first_overrun = false;  ///< For the first time not all were taken.
   };
-  /// Adds the completion of a request that has a place among `places`, which is given back when it
-  /// is polled, or here if the ring is full: it has overrun then, and takes nothing any more.
-  Pushed push(const Completion& completion, Places& places);
+  /// Adds the completions of requests that have a place each among `places`, which is given back
+  /// when it is polled, or here if the ring is full: it has overrun then, and takes nothing any
+  /// more.
+  Pushed push(std::span<const Completion> completions, Places& places);
   /// Takes the oldest, up to `into.size()`.
   std::size_t pop(std::span<Completion> into);
   /// Takes out those of a queue pair.
@@ -44,6 +45,7 @@ class CompletionRing {
     Completion completion;
     Places* places = nullptr;
   };
+  std::size_t append(std::span<const Completion> completions, Places& places) IWARP_REQUIRES(lock_);
   bool fires(const Completion& completion) IWARP_REQUIRES(lock_);
   /// Where the entry lies that is so many behind the oldest, which is fewer than the ring has.
   [[nodiscard]] std::size_t at(std::uint32_t position) const IWARP_REQUIRES(lock_);

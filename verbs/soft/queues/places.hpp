@@ -20,7 +20,9 @@ class Places {
   /// For a request that is posted. One thread at a time. Precondition: room() != 0.
   void take() { ++taken_; }
   /// Any thread.
-  void give_back() { given_back_.fetch_add(1, std::memory_order_release); }
+  void give_back(std::uint32_t count = 1) {
+    given_back_.fetch_add(count, std::memory_order_release);
+  }
 
  private:
   const std::uint32_t limit_;

@@ -45,8 +45,8 @@ Outcome<void> SoftCq::resize(std::uint32_t depth) {
   return {};
 }
 
-bool SoftCq::push(const Completion& completion, Places& places) {
-  const auto pushed = ring_.push(completion, places);
+bool SoftCq::push(std::span<const Completion> completions, Places& places) {
+  const auto pushed = ring_.push(completions, places);
   if (pushed.first_overrun) {
     services_->events.report({AsyncEvent::Kind::kCqOverrun, number_,
                               "completion queue " + std::to_string(number_) + " overran its " +
@@ -54,7 +54,7 @@ bool SoftCq::push(const Completion& completion, Places& places) {
   }
   if (pushed.fires) events_.raise();
   if (signs_.sleepers() > (awake_at == this ? 1U : 0U)) attached_.wake();
-  return pushed.taken;
+  return pushed.all;
 }
 
 std::size_t SoftCq::poll(std::span<Completion> into) {

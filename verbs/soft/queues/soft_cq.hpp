@@ -35,9 +35,11 @@ class SoftCq final : public provider::Cq {
   /// The most that a completion queue holds.
   static constexpr std::uint32_t kMaxDepth = 1U << 22U;
 
-  /// Adds the completion of a request that has a place among `places`, which is given back when it
-  /// is polled. False if the queue is full: it has overrun, and takes nothing any more.
-  bool push(const Completion& completion, Places& places);
+  /// Adds the completions of requests that have a place each among `places`, which is given back
+  /// when it is polled. False if the queue is full: it has overrun, and takes nothing any more.
+  bool push(std::span<const Completion> completions, Places& places);
+  /// The same of one.
+  bool push(const Completion& completion, Places& places) { return push({&completion, 1}, places); }
   /// Takes out what has come for a queue pair that is destroyed: a program may have freed what its
   /// completions name, and their places are about to go.
   void discard(std::uint32_t qp_number) { ring_.discard(qp_number); }

@@ -49,8 +49,8 @@ class Batch {
     rdmap::Transmitter::Cursor cursor;
     mpa::Framer framer{mpa::Crc::kOn, mpa::Markers::kOff};
   };
-  /// A run of FPDUs of one message that are offered: of the same size, but for Markers. The last
-  /// FPDU of a message is a run of its own.
+  /// A run of FPDUs that are offered, of the same size, but for Markers: of one message and without
+  /// its last, or the last of one message, or short messages, an FPDU each.
   struct Run {
     Position before;
     std::size_t end = 0;       // octets of the batch up to and with its last FPDU
@@ -58,8 +58,9 @@ class Batch {
     std::uint32_t length = 0;  // and without
     std::uint32_t count = 0;   // FPDUs
     rdmap::Source source = rdmap::Source::kNone;
-    std::uint32_t request = 0;    // that it belongs to, if that is its source,
-    bool closes_request = false;  // and whether it is the last of it
+    std::uint32_t request = 0;    // that the first belongs to, if that is its source,
+    bool closes_request = false;  // and whether each is the last of one
+    bool numbered = false;        // each has an MSN of its own if it is one
   };
 
   /// The payload of the run that is being made, where it lies.

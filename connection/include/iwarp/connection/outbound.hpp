@@ -89,8 +89,9 @@ struct OutboundCounters {
 /// except that FPDUs that have not begun may be others then: what has come in meanwhile may go
 /// first, and what was ended is not sent. Of an FPDU that has begun the rest is kept here, as its
 /// CRC has been taken. Not thread-safe: one thread at a time. Files: outbound.cpp offers and what
-/// becomes of them, outbound_plan.cpp which FPDUs an offer holds, outbound_sources.cpp where
-/// payloads are read, outbound_faults.cpp what cannot be sent.
+/// becomes of them, outbound_plan.cpp which FPDUs an offer holds, outbound_messages.cpp short
+/// messages in a row, outbound_sources.cpp where payloads are read, outbound_faults.cpp what cannot
+/// be sent.
 class Outbound {
  public:
   /// What it works with and does not own.
@@ -177,12 +178,13 @@ class Outbound {
   // What has begun to leave of a batch: up to and with an FPDU of `run`, which ends at `end`.
   struct Begun {
     const Batch::Run* run = nullptr;
+    std::uint32_t count = 0;  // of its FPDUs
     std::size_t end = 0;
   };
   [[nodiscard]] Batch::Position position() const { return {transmitter_.cursor(), framer_}; }
   void go_to(const Batch::Position& position);
   Begun settle_runs(Batch& batch, std::size_t accepted);
-  bool is_cut(const Batch::Run& run, std::size_t accepted, Begun& begun);
+  void settle_run(const Batch::Run& run, std::size_t accepted, Begun& begun);
   std::optional<CutFault> keep_rest(const Batch& batch, const Begun& begun, std::size_t accepted);
   void drop_rest(std::uint64_t released);
   void hold(Batch& batch);
@@ -200,6 +202,13 @@ class Outbound {
                                          const OutboundLimits& limits) const;
   std::uint32_t frame_run(Batch& batch, rdmap::OutgoingSegment& segment, std::uint32_t most,
                           const OutboundLimits& limits, MemoryFault& missing);
+
+  // outbound_messages.cpp
+  std::uint32_t frame_messages(Batch& batch, rdmap::OutgoingSegment segment,
+                               const OutboundLimits& limits);
+  [[nodiscard]] std::uint32_t most_messages(const Batch& batch,
+                                            const rdmap::OutgoingSegment& first) const;
+  std::optional<ConstBytes> whole_payload(Batch& batch, std::uint32_t position);
 
   // outbound_sources.cpp
   [[nodiscard]] mpa::PayloadUse use_for(std::size_t length, SourceMemory memory) const;

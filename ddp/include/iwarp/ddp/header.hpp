@@ -69,6 +69,12 @@ Result<AnySegment, Error> parse(ConstBytes ulpdu);
 /// payload beginning `octets` further on: in TO or MO, as the T flag says.
 void advance(std::byte* header, std::uint32_t octets);
 
+/// Makes the encoded header of a tagged segment that of one like it which begins elsewhere.
+void aim(std::byte* header, Stag stag, TaggedOffset to);
+/// Makes the encoded header of an untagged segment that of one like it in the next message of its
+/// queue.
+void advance_message(std::byte* header);
+
 /// Size of the header that a ULPDU claims to start with, by its T flag; 0 if it is empty.
 std::size_t claimed_header_size(ConstBytes ulpdu);
 

@@ -30,6 +30,8 @@ struct OutgoingSegment {
   std::uint32_t offset = 0;  ///< Of the payload, in octets from the beginning of the message.
   std::uint32_t length = 0;  ///< Octets of the payload.
 
+  /// Whether its message has a number (MSN) in an untagged queue.
+  [[nodiscard]] bool is_numbered() const { return header_size != ddp::kTaggedHeaderSize; }
   /// The octets in front of the payload.
   [[nodiscard]] ConstBytes header_bytes() const { return ConstBytes(header).first(header_size); }
 };
@@ -90,6 +92,22 @@ class Transmitter {
   /// Where planning stands `octets` behind `cursor`, in the middle of the same message, whose
   /// payload `source` names.
   static Cursor behind(Cursor cursor, Source source, std::uint32_t octets);
+
+  /// How many requests right behind `segment`, which next() has just given and which is a Send or a
+  /// Write as a whole, differ from it in nothing but where their octets lie and where they are
+  /// placed, so that each is one segment, too; at most `most`. None if something else may leave
+  /// between them.
+  [[nodiscard]] std::uint32_t alike_messages(const OutgoingSegment& segment,
+                                             std::uint32_t most) const;
+  /// Makes `segment` that of the message right behind its own. Precondition: it is one of those.
+  void follow(OutgoingSegment& segment) const;
+  /// Plans so many of them, as next() would. Precondition: there are.
+  void repeat_messages(const OutgoingSegment& segment, std::uint32_t count) {
+    cursor_ = behind_messages(cursor_, segment.is_numbered(), count);
+  }
+  /// Where planning stands behind `count` such messages, the first of which `cursor` is in front
+  /// of.
+  static Cursor behind_messages(Cursor cursor, bool numbered, std::uint32_t count);
 
   /// Whether the next request is a kLocal whose turn has come: everything before it has been
   /// planned, and what a fence waits for is there. Nothing behind it is planned before

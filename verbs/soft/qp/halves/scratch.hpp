@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <memory>
 
@@ -8,6 +9,7 @@
 #include "iwarp/connection/inbound.hpp"
 #include "iwarp/mpa/fpdu.hpp"
 #include "iwarp/process/memory_faults.hpp"
+#include "iwarp/verbs/types.hpp"
 
 namespace iwarp::verbs::soft {
 
@@ -27,6 +29,7 @@ struct Scratch {
   std::unique_ptr<std::byte[]> staging;
   connection::Batch batch;
   connection::InboundEvents events;
+  std::array<Completion, 32> completions;  ///< That go into their queue at once.
 };
 
 }  // namespace iwarp::verbs::soft

@@ -1,3 +1,7 @@
+#include <algorithm>
+#include <vector>
+
+#include "soft/qp/halves/scratch.hpp"
 #include "soft/qp/halves/transmit_half.hpp"
 
 /// Requests of the send queue at their end: completed in their order, or flushed.
@@ -11,16 +15,31 @@ void TransmitHalf::complete_sent(Link& link) {
   std::uint32_t done = link.outbound().count_done(released);
   if (done == 0) return;
   link.sent.publish(link.outbound().counters());  // before the program hears of it
-  for (; done != 0; --done) complete_head(Status::kSuccess);
+  while (done != 0) done -= complete_heads(done);
+}
+
+// Completes the oldest `done` requests with success, or as many of them as go at once; returns how
+// many.
+std::uint32_t TransmitHalf::complete_heads(std::uint32_t done) {
+  auto& completions = Scratch::of_thread().completions;
+  std::size_t count = 0;
+  done = std::min(done, static_cast<std::uint32_t>(completions.size()));
+  for (std::uint32_t i = 0; i < done; ++i) {
+    if (const auto completion = parts_.sends.retire(Status::kSuccess)) {
+      completions[count++] = *completion;
+    }
+  }
+  if (count != 0) push(std::span(completions).first(count));
+  return done;
 }
 
 void TransmitHalf::complete_head(Status status) {
   failing_ = failing_ || status != Status::kSuccess;
-  if (const auto completion = parts_.sends.retire(status)) push(*completion);
+  if (const auto completion = parts_.sends.retire(status)) push({&*completion, 1});
 }
 
-void TransmitHalf::push(const Completion& completion) {
-  if (parts_.init.send_cq->push(completion, parts_.sends.places())) return;
+void TransmitHalf::push(std::span<const Completion> completions) {
+  if (parts_.init.send_cq->push(completions, parts_.sends.places())) return;
   parts_.life.lose("the send completion queue overran");
 }
 
@@ -39,7 +58,8 @@ void TransmitHalf::flush_requests() {
     }
     complete_head(status);
   }
-  for (const Completion& late : parts_.sends.take_late()) push(late);
+  const std::vector<Completion> late = parts_.sends.take_late();
+  if (!late.empty()) push(late);
 }
 
 // The peer is unreachable for a program that knows no connection, if the peer has gone and the

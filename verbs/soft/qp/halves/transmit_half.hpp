@@ -3,6 +3,7 @@
 #include <atomic>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <system_error>
 
@@ -59,7 +60,8 @@ class TransmitHalf {
   // transmit_complete.cpp
   void complete_sent(Link& link) IWARP_REQUIRES(inside_);
   void complete_head(Status status) IWARP_REQUIRES(inside_);
-  void push(const Completion& completion) IWARP_REQUIRES(inside_);
+  std::uint32_t complete_heads(std::uint32_t done) IWARP_REQUIRES(inside_);
+  void push(std::span<const Completion> completions) IWARP_REQUIRES(inside_);
   void flush_requests() IWARP_REQUIRES(inside_);
   [[nodiscard]] Status flush_status() const IWARP_REQUIRES(inside_);
   [[nodiscard]] bool has_left(std::uint32_t position) const IWARP_REQUIRES(inside_);
