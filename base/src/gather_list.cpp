@@ -15,21 +15,6 @@ void GatherList::clear() {
   size_ = 0;
 }
 
-std::byte* GatherList::append(std::size_t size) {
-  std::byte* at = arena_.get() + arena_used_;
-  arena_used_ += size;
-  size_ += size;
-  if (!pieces_.empty()) {
-    iovec& last = pieces_.back();
-    if (static_cast<std::byte*>(last.iov_base) + last.iov_len == at) {
-      last.iov_len += size;
-      return at;
-    }
-  }
-  pieces_.push_back({at, size});
-  return at;
-}
-
 void GatherList::copy(ConstBytes bytes) {
   if (!bytes.empty()) std::memcpy(append(bytes.size()), bytes.data(), bytes.size());
 }
@@ -55,10 +40,6 @@ MemoryFault GatherList::extract(std::size_t from, MutableBytes to) const {
     from = 0;
   }
   return {};
-}
-
-GatherList::Mark GatherList::mark() const {
-  return {pieces_.size(), pieces_.empty() ? 0 : pieces_.back().iov_len, arena_used_, size_};
 }
 
 void GatherList::rewind(const Mark& mark) {

@@ -25,7 +25,20 @@ class GatherList {
 
   /// Room for `size` contiguous bytes, which the caller fills at once and which are the next bytes
   /// of the stream. Precondition: has_room(size, 1).
-  std::byte* append(std::size_t size);
+  std::byte* append(std::size_t size) {
+    std::byte* const at = arena_.get() + arena_used_;
+    arena_used_ += size;
+    size_ += size;
+    if (!pieces_.empty()) {
+      iovec& last = pieces_.back();
+      if (static_cast<std::byte*>(last.iov_base) + last.iov_len == at) {
+        last.iov_len += size;
+        return at;
+      }
+    }
+    pieces_.push_back({at, size});
+    return at;
+  }
   /// Copies `bytes` behind what is there. Precondition: has_room(bytes.size(), 1).
   void copy(ConstBytes bytes);
   /// Refers to `bytes` where they are; they stay valid until the write has been done.
@@ -55,7 +68,9 @@ class GatherList {
     std::size_t size;         ///< Octets of the whole list.
   };
   /// The position behind all that was appended.
-  [[nodiscard]] Mark mark() const;
+  [[nodiscard]] Mark mark() const {
+    return {pieces_.size(), pieces_.empty() ? 0 : pieces_.back().iov_len, arena_used_, size_};
+  }
   /// Goes back to a position. Precondition: no clear() since.
   void rewind(const Mark& mark);
 

@@ -43,10 +43,19 @@ SendWork::SendWork(const SoftQpInit& init)
       queue_(capacity_.max_send_wr, capacity_.max_send_sge, capacity_.max_inline),
       places_(capacity_.max_send_wr) {}
 
-std::errc SendWork::check(const SendWr& request, Admission admission) const {
+// A request, and what is asked of it more than once.
+struct SendWork::Described {
+  explicit Described(const SendWr& posted)
+      : request(posted), row(row_of(posted.opcode)), length(length_of(posted.sges)) {}
+
+  const SendWr& request;
+  const OperationRow* const row;  // null if there is no such verb
+  const std::uint64_t length;
+};
+
+std::errc SendWork::check(const Described& described, Admission admission) const {
   constexpr std::errc kMalformed = std::errc::invalid_argument;
-  const std::uint64_t length = length_of(request.sges);
-  const OperationRow* const row = row_of(request.opcode);
+  const auto& [request, row, length] = described;
   if (row == nullptr || !is_well_formed(*row, request, length)) return kMalformed;
   if (request.sges.size() > capacity_.max_send_sge) return kMalformed;
   if (length > UINT32_MAX) return std::errc::message_size;  // RFC 5041 §5.2
@@ -63,7 +72,8 @@ std::errc SendWork::check(const SendWr& request, Admission admission) const {
 std::optional<PostError> SendWork::check_all(std::span<const SendWr> requests,
                                              Admission admission) const {
   for (std::size_t i = 0; i < requests.size(); ++i) {
-    if (const std::errc problem = check(requests[i], admission); problem != std::errc{}) {
+    if (const std::errc problem = check(Described(requests[i]), admission);
+        problem != std::errc{}) {
       return PostError{problem, i};
     }
   }
@@ -99,7 +109,8 @@ SendWork::Posted SendWork::post(std::span<const SendWr> requests, Posting postin
     posted.refused = check_all(requests, admission);
     if (posted.refused) return posted;
   }
-  for (const SendWr& request : requests) {
+  for (const SendWr& one : requests) {
+    const Described request(one);
     if (posting == Posting::kUntilRefused) {
       const std::errc problem = check(request, admission);
       if (problem != std::errc{}) {
@@ -110,28 +121,31 @@ SendWork::Posted SendWork::post(std::span<const SendWr> requests, Posting postin
     // Behind what has come late comes everything.
     const bool late = admission == Admission::kFlushed || !late_.empty();
     late ? append_late(request) : append(request);
-    posted.octets += length_of(request.sges);
+    posted.octets += request.length;
     ++posted.count;
   }
   return posted;
 }
 
-void SendWork::append(const SendWr& request) {
+void SendWork::append(const Described& described) {
+  const auto& [request, row, length] = described;
   const bool in_line = has(request.flags, SendFlags::kInline);
   rdmap::Request& entry = queue_.vacant();
   entry.cookie = request.wr_id;
   entry.report = reports_all_ || has(request.flags, SendFlags::kSignaled);
-  entry.operation = operation_of(*row_of(request.opcode), request);
+  entry.operation = operation_of(*row, request);
   entry.payload_in = in_line ? rdmap::PayloadIn::kInline : rdmap::PayloadIn::kSges;
   entry.fence = has(request.flags, SendFlags::kFence) ? rdmap::Fence::kYes : rdmap::Fence::kNo;
   entry.sge_count = in_line ? std::uint16_t{0} : static_cast<std::uint16_t>(request.sges.size());
-  entry.length = static_cast<std::uint32_t>(length_of(request.sges));
+  entry.length = static_cast<std::uint32_t>(length);
   entry.remote_stag = request.remote_stag;
   entry.remote_to = TaggedOffset{request.remote_offset};
   entry.invalidate = request.invalidate_stag;
   entry.immediate = request.immediate;
-  entry.atomic = {request.atomic.data, request.atomic.mask, request.atomic.compare,
-                  request.atomic.compare_mask};
+  if (rdmap::is_atomic(entry.operation)) {
+    entry.atomic = {request.atomic.data, request.atomic.mask, request.atomic.compare,
+                    request.atomic.compare_mask};
+  }
   if (entry.operation == rdmap::Operation::kLocal) append_local(request);
   if (in_line) {
     copy_inline(request.sges, queue_.vacant_inline());
@@ -152,13 +166,14 @@ void SendWork::append_local(const SendWr& request) {
 }
 
 // Nothing of it leaves, so there is nothing to keep but the completion.
-void SendWork::append_late(const SendWr& request) {
+void SendWork::append_late(const Described& described) {
+  const auto& [request, row, length] = described;
   Completion& completion = late_.emplace_back();
   completion.wr_id = request.wr_id;
   completion.qp_number = qp_number_;
   completion.status = Status::kFlushed;
-  completion.opcode = row_of(request.opcode)->completion;
-  completion.byte_length = static_cast<std::uint32_t>(length_of(request.sges));
+  completion.opcode = row->completion;
+  completion.byte_length = static_cast<std::uint32_t>(length);
   places_.take();
 }
 

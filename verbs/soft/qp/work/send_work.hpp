@@ -70,14 +70,15 @@ class SendWork {
   }
 
  private:
-  [[nodiscard]] std::errc check(const SendWr& request, Admission admission) const
+  struct Described;
+  [[nodiscard]] std::errc check(const Described& request, Admission admission) const
       IWARP_REQUIRES(lock_);
   [[nodiscard]] std::optional<PostError> check_all(std::span<const SendWr> requests,
                                                    Admission admission) const IWARP_REQUIRES(lock_);
   [[nodiscard]] std::errc check_agreed(rdmap::Operation operation) const IWARP_REQUIRES(lock_);
-  void append(const SendWr& request) IWARP_REQUIRES(lock_);
+  void append(const Described& request) IWARP_REQUIRES(lock_);
   void append_local(const SendWr& request) IWARP_REQUIRES(lock_);
-  void append_late(const SendWr& request) IWARP_REQUIRES(lock_);
+  void append_late(const Described& request) IWARP_REQUIRES(lock_);
 
   [[nodiscard]] CompletionOpcode completion_opcode(std::uint32_t position) const;
 
