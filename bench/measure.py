@@ -98,11 +98,12 @@ def distances_seen(figures, least):
 
 def is_met(targets, result):
     """None if there is no target, or nothing to hold it against."""
-    if not targets or "ratio" not in result:
+    if not targets or ("ratio" not in result and set(targets) != {"least_rate"}):
         return None
     held = {"least": lambda bound: result["ratio"] >= bound,
             "most_ratio": lambda bound: result["ratio"] <= bound,
-            "most_above": lambda bound: result["above_raw"] <= bound}
+            "most_above": lambda bound: result["above_raw"] <= bound,
+            "least_rate": lambda bound: result["flows"][0]["median"] >= bound * 1e6}
     return all(held[name](bound) for name, bound in targets.items())
 
 

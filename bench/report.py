@@ -10,7 +10,8 @@ from sizes import words
 BEGIN, END = "<!-- table: begin -->", "<!-- table: end -->"
 FILE, FOLDER = "performance.md", "performance"
 UNITS = {"octets": (1e9, "GB/s"), "messages": (1e6, "M/s"), "latency": (1, "us")}
-SIGNS = {"least": "≥ {:.2f}", "most_ratio": "≤ {:.2f}", "most_above": "≤ {:+.2f} us"}
+SIGNS = {"least": "≥ {:.2f}", "most_ratio": "≤ {:.2f}", "most_above": "≤ {:+.2f} us",
+         "least_rate": "≥ {:.0f} M/s"}
 HEADER = ("Row", "Place", "TCP", "Distance", "Ours", "Best raw TCP", "Ours / raw", "Target", "Verdict",
           "Ours ahead of", "CPU, ours / raw")
 

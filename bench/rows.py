@@ -20,7 +20,8 @@ class Row:
     """`ours` are options of `iwarp perf`; `raw` how raw TCP waits and its sizes, of which the best
     counts; `others` make what else is measured. What is aimed at: `least` is the ratio of rates
     under each congestion control, ours to raw; `most_ratio` the same of latencies, an upper bound;
-    `most_above` what ours may be above raw, in microseconds one way. `size` is that of a message;
+    `most_above` what ours may be above raw, in microseconds one way; `least_rate` a rate of ours, in
+    millions of messages a second. `size` is that of a message;
     `curve` tells whether the row is a point of the curves of sizes."""
     name: str
     title: str
@@ -32,6 +33,7 @@ class Row:
     least: dict = dataclasses.field(default_factory=dict)
     most_ratio: dict = dataclasses.field(default_factory=dict)
     most_above: float | None = None
+    least_rate: float | None = None
     size: int = 0
     curve: bool = False
 
@@ -39,7 +41,7 @@ class Row:
         """By name, those that there are under this congestion control."""
         all_targets = {"least": self.least.get(congestion),
                        "most_ratio": self.most_ratio.get(congestion),
-                       "most_above": self.most_above}
+                       "most_above": self.most_above, "least_rate": self.least_rate}
         return {name: bound for name, bound in all_targets.items() if bound is not None}
 
     def flows(self, place, builds):
@@ -123,6 +125,10 @@ def messages():
     yield Row("messages-64", "Writes of 64 B at depth 256", Loopback, "messages",
               ["--op", "write", "--size", "64", "--depth", "256"], (),
               [ucx("messages", "ucp_put_bw", 64)], size=64, curve=True)
+    for length, title, least in ((1, "one by one", 4), (32, "lists of 32, a completion each", 16)):
+        yield Row(f"messages-64-list-{length}", f"Writes of 64 B at depth 256, {title}", Loopback,
+                  "messages", ["--op", "write", "--size", "64", "--depth", "256", "--list", str(length)],
+                  (), [ucx("messages", "ucp_put_bw", 64)], least_rate=least, size=64)
 
 
 @dataclasses.dataclass

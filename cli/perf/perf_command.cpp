@@ -72,6 +72,12 @@ perf::ClientOptions client_options(const PerfArguments& arguments) {
   options.max_fpdu = arguments.max_fpdu;
   options.duration = std::chrono::duration<double>(arguments.duration);
   options.connect = connect_options(arguments.start_up);
+  if (options.workload.list != 0 && arguments.latency) {
+    throw usage_error("with --latency there is one request at a time, and no --list");
+  }
+  if (options.workload.list != 0 && options.workload.depth % options.workload.list != 0) {
+    throw usage_error("--depth is to be a multiple of --list");
+  }
   if (!perf::is_valid(options.workload)) {
     throw usage_error("the latency of Writes is seen in memory, which raises no --events");
   }
@@ -123,6 +129,12 @@ void add_workload_options(CLI::App& command, PerfArguments& arguments) {
       ->check(CLI::Range(1U, perf::kMaxSize))
       ->option_text("N");
   command.add_option("--depth", workload.depth, "Messages under way (16), up to 8192")
+      ->check(CLI::Range(1U, perf::kMaxDepth))
+      ->option_text("N");
+  command
+      .add_option("--list", workload.list,
+                  "Post lists of N requests, of which the last asks for a completion "
+                  "(as many at once as there is room for, and each asks); DEPTH is a multiple of N")
       ->check(CLI::Range(1U, perf::kMaxDepth))
       ->option_text("N");
   command

@@ -18,7 +18,8 @@ bool is_valid(const Workload& w) {
       w.size >= 1 && w.size <= kMaxSize && w.depth >= 1 && w.depth <= kMaxDepth;
   // A Write tells its target nothing: a thread that waits for one can only look at the memory.
   const bool spins_on_memory = w.operation == Operation::kWrite && w.figure == Figure::kLatency;
-  return fields && !(spins_on_memory && w.waiting == Waiting::kEvents);
+  const bool lists = w.list == 0 || (w.figure == Figure::kBandwidth && w.depth % w.list == 0);
+  return fields && lists && !(spins_on_memory && w.waiting == Waiting::kEvents);
 }
 
 const char* to_string(Operation operation) {

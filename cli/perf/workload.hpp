@@ -26,6 +26,9 @@ struct Workload {
   Baseline baseline = Baseline::kNone;
   std::uint32_t size = 65536;  ///< Octets of a message, at most kMaxSize.
   std::uint32_t depth = 16;    ///< Messages under way (bandwidth), at most kMaxDepth.
+  /// Requests that the client posts at once (bandwidth), of which the last asks for a completion: a
+  /// divisor of `depth`. 0: as many as there is room for, and each asks. The server is not told.
+  std::uint32_t list = 0;
 };
 
 /// Whether every field is in its range and the combination can be measured.

@@ -134,6 +134,11 @@ class Targets(unittest.TestCase):
                                least={"cubic": least})
             self.assertEqual((result["targets"], result["met"]), ({"least": least}, met))
 
+    def test_of_rates_themselves_need_no_raw(self):
+        for least, met in ((4, True), (5, False)):
+            result = result_of([Played("ours", [4.5e6] * 4)], least_rate=least)
+            self.assertEqual((result["targets"], result["met"]), ({"least_rate": least}, met))
+
     def test_cannot_be_met_without_raw(self):
         self.assertIsNone(result_of([Played("ours", [1] * 4)], least={"cubic": 0.5})["met"])
 

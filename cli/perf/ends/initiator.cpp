@@ -40,8 +40,11 @@ void Initiator::aim_at(const Ready& server) {
   const std::uint32_t length =
       workload_.figure == Figure::kLatency ? kLatencyRing : workload_.depth;
   requests_.emplace(opcode(workload_.operation), length, places_, source_region_, server.target,
-                    SignalEvery{rare ? SignalEvery::kRarely : 1});
+                    SignalEvery{rare ? SignalEvery::kRarely : std::max(workload_.list, 1U)});
   window_ = workload_.operation == Operation::kSend ? server.window : UINT32_MAX;
+  if (window_ < workload_.list) {
+    throw CommandError("the server has fewer receives than a list has Sends");
+  }
 }
 
 void Initiator::reset() {
@@ -62,14 +65,20 @@ std::uint64_t Initiator::run(Clock::time_point deadline, Histogram& latencies) {
 
 std::uint64_t Initiator::stream(Clock::time_point deadline) {
   while (Clock::now() < deadline) {
-    if (const std::uint32_t n = room(); n > 0) {
-      link_.post(*requests_, n);
-      posted_ += n;
-    }
+    post_lists(room());
     drain();
   }
   while (completed_ < posted_) drain();
   return posted_;
+}
+
+// As many lists as there is room for, or one of any length.
+void Initiator::post_lists(std::uint32_t room) {
+  const std::uint32_t length = workload_.list == 0 ? room : workload_.list;
+  for (; room >= length && room != 0; room -= length) {
+    link_.post(*requests_, length);
+    posted_ += length;
+  }
 }
 
 std::uint32_t Initiator::room() const {
@@ -82,7 +91,7 @@ std::uint32_t Initiator::room() const {
 void Initiator::drain() {
   for (const verbs::Completion& completion : link_.poll()) {
     if (completion.opcode != verbs::CompletionOpcode::kReceive) {
-      if (completion.wr_id == SendRing::kDataWork) ++completed_;
+      if (completion.wr_id == SendRing::kDataWork) completed_ += std::max(workload_.list, 1U);
       continue;
     }
     const auto credit = parse<Credit>(link_.message(completion));

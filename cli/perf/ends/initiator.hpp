@@ -28,6 +28,7 @@ class Initiator {
 
  private:
   std::uint64_t stream(Clock::time_point deadline);
+  void post_lists(std::uint32_t room);
   [[nodiscard]] std::uint32_t room() const;
   void drain();
   template <typename RoundTrip>

@@ -135,6 +135,7 @@ std::string to_json(const Results& results) {
                {"figure", to_string(workload.figure)},
                {"size", workload.size},
                {"depth", workload.depth},
+               {"list", workload.list},
                {"duration", results.duration.count()},
                {"waiting", to_string(workload.waiting)},
                {"connection", connection_json(results.connection)},
@@ -153,6 +154,7 @@ std::string to_text(const Results& results) {
   std::string text = fmt::format("{} {}, {} octets", to_string(workload.operation),
                                  to_string(workload.figure), workload.size);
   if (workload.figure == Figure::kBandwidth) text += fmt::format(", depth {}", workload.depth);
+  if (workload.list != 0) text += fmt::format(", lists of {}", workload.list);
   text +=
       fmt::format(", {}, CRC {}, to {}\n", to_string(workload.waiting),
                   results.connection.crc ? "on" : "off", cli::to_string(results.connection.remote));

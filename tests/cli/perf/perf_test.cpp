@@ -93,6 +93,17 @@ TEST_F(PerfCommand, MeasuresTheBandwidthOfEachOperation) {
   }
 }
 
+TEST_F(PerfCommand, PostsLists) {
+  for (const std::string op : {"write", "read", "send"}) {
+    for (const std::string list : {"1", "8", "32"}) {
+      SCOPED_TRACE(op + " " + list);
+      const auto json = measure({"--op", op, "--size", "64", "--depth", "32", "--list", list});
+      EXPECT_EQ(json.at("list"), std::stoi(list));
+      expect_rates(json.at("ours"), 64);
+    }
+  }
+}
+
 TEST_F(PerfCommand, MeasuresTheLatencyOfEachOperation) {
   for (const std::string op : {"write", "read", "send"}) {
     SCOPED_TRACE(op);
@@ -210,6 +221,10 @@ TEST(PerfCommandLine, WrongUsageEndsWithTwo) {
                                      {"127.0.0.1:1", "--size", "65M"},
                                      {"127.0.0.1:1", "--depth", "0"},
                                      {"127.0.0.1:1", "--duration", "-1"},
+                                     {"127.0.0.1:1", "--list", "0"},
+                                     {"127.0.0.1:1", "--depth", "32", "--list", "5"},
+                                     {"127.0.0.1:1", "--depth", "32", "--list", "64"},
+                                     {"127.0.0.1:1", "--latency", "--list", "1"},
                                      {"127.0.0.1:1", "--mpa-revision", "3"},
                                      {"127.0.0.1:1", "--op", "write", "--latency", "--events"},
                                      {"127.0.0.1:1", "--max-fpdu", "135"},
