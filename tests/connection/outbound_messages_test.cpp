@@ -1,0 +1,251 @@
+#include <gtest/gtest.h>
+
+#include <memory>
+
+#include "connection/peer.hpp"
+#include "iwarp/mpa/mulpdu.hpp"
+
+// Short messages that are framed in a row: the stream is the one that they make one by one,
+// wherever TCP cuts it, and whatever keeps a row from going on.
+namespace iwarp::test {
+namespace {
+
+using connection::Offer;
+using connection::RequestFault;
+using connection::Terms;
+using ddp::Rights;
+using rdmap::Operation;
+
+constexpr std::uint32_t kRoom = 4096;
+
+// A request; `pieces` 0: its payload is inline.
+struct Posted {
+  Operation operation = Operation::kWrite;
+  std::uint32_t length = 0;
+  std::uint32_t pieces = 1;
+  rdmap::Fence fence = rdmap::Fence::kNo;
+};
+using Script = std::vector<Posted>;
+
+// Two ends, of which the first has all of a script to send.
+class MessageWorld {
+ public:
+  explicit MessageWorld(const Script& script, mpa::Markers markers = mpa::Markers::kOff)
+      : from(sender, terms(markers)), to(receiver, terms(markers)) {
+    from.mulpdu = to.mulpdu = mpa::mulpdu(400, markers);
+    std::ranges::copy(pattern(kRoom), source.memory.data());
+    for (std::uint32_t i = 0; i < script.size(); ++i) post(script[i], i);
+  }
+
+  void post(const Posted& posted, std::uint32_t number) {
+    rdmap::Request request =
+        request_of(posted.operation, inbox.stag, inbox.to(std::uint64_t{64} * number));
+    request.cookie = number;
+    request.fence = posted.fence;
+    const std::uint64_t at = std::uint64_t{3} * number;
+    if (posted.operation == Operation::kRead) {
+      request.remote_stag = target.stag;
+      request.remote_to = target.to(at);
+    }
+    if (posted.operation != Operation::kWrite && posted.operation != Operation::kRead) {
+      receiver.receives.post(number, {inbox.sge(std::uint64_t{64} * number, kRoom / 2)});
+    }
+    if (posted.pieces == 0) {
+      sender.post_inline(request, pattern(posted.length));
+    } else if (posted.pieces == 1) {
+      sender.post(request, {source.sge(at, posted.length)});
+    } else {
+      sender.post(request, {source.sge(at, 1), source.sge(at + 1, posted.length - 1)});
+    }
+  }
+  // The next octets, of which `accepted` or all are sent, and are released with the next ones.
+  Octets send(std::size_t accepted = SIZE_MAX, std::size_t most = 65536) {
+    const Offer offer =
+        from.core.outbound().offer(from.batch, {.mulpdu = from.mulpdu, .octets = most});
+    fault = offer.fault;
+    Octets octets = octets_of(offer.pieces);
+    octets.resize(std::min(octets.size(), accepted));
+    from.released += octets.size();
+    EXPECT_FALSE(from.core.outbound().sent(from.batch, octets.size(), from.released));
+    from.retire();
+    return octets;
+  }
+  Octets send_all(std::size_t most = 65536) {
+    Octets all;
+    for (Octets some = send(SIZE_MAX, most); !some.empty(); some = send(SIZE_MAX, most)) {
+      all.insert(all.end(), some.begin(), some.end());
+    }
+    return all;
+  }
+
+  std::optional<connection::SendFault> fault;  // of the last offer
+
+ private:
+  static Terms terms(mpa::Markers markers) {
+    Terms terms = usual_terms();
+    terms.modes.markers_tx = terms.modes.markers_rx = markers;
+    return terms;
+  }
+
+ public:
+  Endpoint sender, receiver;
+  Region& source = sender.enable(kRoom, Rights::kLocalWrite);
+  Region& inbox = receiver.enable(2 * kRoom, Rights::kLocalWrite | Rights::kRemoteWrite);
+  Region& target = receiver.enable(kRoom, Rights::kRemoteRead);
+  Peer from, to;
+};
+
+Script row(Operation operation, std::uint32_t length, std::uint32_t pieces, std::size_t count) {
+  return {count, {operation, length, pieces}};
+}
+
+// All that a row is made of, and all that ends one.
+Script mixture() {
+  Script script;
+  const auto add = [&script](const Script& more) {
+    script.insert(script.end(), more.begin(), more.end());
+  };
+  add(row(Operation::kWrite, 60, 1, 4));
+  add(row(Operation::kWrite, 61, 1, 2));  // another length
+  add(row(Operation::kWrite, 61, 2, 2));  // in two pieces
+  add(row(Operation::kWrite, 61, 1, 2));
+  add(row(Operation::kWrite, 61, 0, 3));  // inline
+  add(row(Operation::kSend, 61, 1, 3));
+  add(row(Operation::kSendSolicited, 61, 1, 3));
+  add(row(Operation::kSend, 0, 1, 2));    // empty
+  add(row(Operation::kSend, 700, 1, 2));  // two FPDUs each
+  add({{Operation::kRead, 8, 1}});
+  add({{Operation::kWrite, 60, 1}, {Operation::kWrite, 60, 1, rdmap::Fence::kYes}});
+  add(row(Operation::kWrite, 60, 1, 2));
+  return script;
+}
+
+class OutboundMessages : public testing::TestWithParam<mpa::Markers> {};
+
+TEST_P(OutboundMessages, MakeTheStreamThatTheyMakeOneByOne) {
+  MessageWorld rows(mixture(), GetParam());
+  MessageWorld singly(mixture(), GetParam());
+  Octets octets = rows.send_all();
+  EXPECT_EQ(singly.send_all(1), octets);
+  EXPECT_EQ(rows.from.core.outbound().counters().fpdus,
+            singly.from.core.outbound().counters().fpdus);
+  // Up to the fence; then the response comes.
+  rows.to.receive(octets);
+  ASSERT_FALSE(rows.to.events.fault);
+  rows.from.receive(rows.to.send());
+  singly.to.receive(octets);
+  singly.from.receive(singly.to.send());
+  octets = rows.send_all();
+  EXPECT_FALSE(octets.empty());
+  EXPECT_EQ(singly.send_all(1), octets);
+  rows.to.receive(octets);
+  EXPECT_FALSE(rows.to.events.fault);
+  EXPECT_EQ(rows.from.retired, mixture().size());
+  EXPECT_EQ(singly.from.retired, mixture().size());
+  ASSERT_EQ(rows.to.deliveries.size(), 10U);
+  EXPECT_TRUE(std::ranges::equal(rows.inbox.part(64, 60), rows.source.part(3, 60)));
+}
+
+// Each request is done when its own last octet has been accepted, and not before.
+TEST_P(OutboundMessages, GoOnWhereTcpHasCutThem) {
+  for (const Operation operation : {Operation::kWrite, Operation::kSend}) {
+    const Script script = row(operation, 21, 1, 5);
+    const Octets all = MessageWorld(script, GetParam()).send_all();
+    for (std::size_t cut = 0; cut <= all.size(); ++cut) {
+      SCOPED_TRACE(cut);
+      MessageWorld world(script, GetParam());
+      Octets octets = world.send(cut);
+      const std::uint64_t done = world.from.retired;
+      const Octets more = world.send_all();
+      octets.insert(octets.end(), more.begin(), more.end());
+      ASSERT_EQ(octets, all);
+      EXPECT_EQ(world.from.core.outbound().counters().fpdus, 5U);
+      EXPECT_EQ(world.from.retired, 5U);
+      MessageWorld singly(script, GetParam());
+      std::size_t whole = 0;  // octets of the messages before the cut
+      std::uint64_t count = 0;
+      for (Octets one = singly.send(SIZE_MAX, 1); !one.empty(); one = singly.send(SIZE_MAX, 1)) {
+        whole += one.size();
+        if (whole <= cut) ++count;
+      }
+      EXPECT_EQ(done, count);
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(WithAndWithoutMarkers, OutboundMessages,
+                         testing::Values(mpa::Markers::kOff, mpa::Markers::kOn));
+
+TEST(OutboundMessagesInARow, AreOneRunWithOnePin) {
+  for (const std::uint32_t pieces : {0U, 1U}) {
+    for (const Operation operation : {Operation::kWrite, Operation::kSend}) {
+      MessageWorld world(row(operation, 60, pieces, 40));
+      const auto& batch = world.from.batch;
+      const Offer offer =
+          world.from.core.outbound().offer(world.from.batch, {.mulpdu = world.from.mulpdu});
+      EXPECT_TRUE(offer.all);
+      EXPECT_EQ(batch.fpdus(), 40U);
+      EXPECT_EQ(batch.runs(), 1U);
+      EXPECT_EQ(batch.pins(), pieces);
+      EXPECT_EQ(offer.pieces.size(), 1U);
+      EXPECT_FALSE(world.from.core.outbound().sent(world.from.batch, 0, world.from.released));
+    }
+  }
+}
+
+TEST(OutboundMessagesInARow, StayWithinTheQuantum) {
+  MessageWorld world(row(Operation::kWrite, 60, 1, 40));
+  const Offer offer = world.from.core.outbound().offer(
+      world.from.batch, {.mulpdu = world.from.mulpdu, .quantum = 1000});
+  EXPECT_FALSE(offer.all);
+  EXPECT_EQ(world.from.batch.fpdus(), 12U);  // of 80 octets
+  EXPECT_EQ(world.from.batch.size(), 960U);
+  EXPECT_FALSE(world.from.core.outbound().sent(world.from.batch, 960, 960));
+}
+
+// What comes before it leaves, and it is named.
+TEST(OutboundMessagesInARow, EndInFrontOfOneThatMayNotBeRead) {
+  MessageWorld world(row(Operation::kWrite, 60, 1, 3));
+  rdmap::Request request = request_of(Operation::kWrite, world.inbox.stag, world.inbox.to(0));
+  world.sender.post(request, {{world.source.base.value(), 60, Stag{0x12345678}}});
+  world.post({Operation::kWrite, 60, 1}, 4);
+  EXPECT_EQ(world.send().size(), 3U * 80U);
+  EXPECT_FALSE(world.fault);
+  EXPECT_TRUE(world.send().empty());
+  ASSERT_TRUE(world.fault);
+  const auto* named = std::get_if<RequestFault>(&*world.fault);
+  ASSERT_NE(named, nullptr);
+  EXPECT_EQ(named->position, 3U);
+  EXPECT_EQ(named->what, RequestFault::What::kNoAccess);
+}
+
+TEST(OutboundMessagesInARow, EndInFrontOfOneThatIsRefused) {
+  for (std::uint32_t refused = 0; refused < 4; ++refused) {
+    MessageWorld world(row(Operation::kSend, 60, 1, 4));
+    world.from.core.outbound().refuse_at(refused);
+    const Octets octets = world.send_all();
+    EXPECT_EQ(world.from.retired, refused);
+    ASSERT_TRUE(world.fault);
+    EXPECT_EQ(std::get<RequestFault>(*world.fault).position, refused);
+    EXPECT_EQ(std::get<RequestFault>(*world.fault).what, RequestFault::What::kNotAgreed);
+  }
+}
+
+// Responses and requests take turns.
+TEST(OutboundMessagesInARow, LetAResponseThrough) {
+  MessageWorld world(row(Operation::kWrite, 60, 1, 4));
+  Region& asked = world.sender.enable(64, Rights::kRemoteRead, kPd, 0x1000);
+  world.receiver.post(request_of(Operation::kRead, asked.stag, asked.to(0)),
+                      {world.inbox.sge(kRoom, 8)});
+  world.from.receive(world.to.send());
+  const Octets octets = world.send_all();
+  const std::size_t response = 2 + 14 + 8 + 4;
+  ASSERT_EQ(octets.size(), 4U * 80U + response);
+  EXPECT_EQ(load_be<std::uint16_t>(octets.data()), 14U + 60U);
+  EXPECT_EQ(load_be<std::uint16_t>(octets.data() + 80), 14U + 8U);
+  world.to.receive(octets);
+  EXPECT_FALSE(world.to.events.fault);
+}
+
+}  // namespace
+}  // namespace iwarp::test
