@@ -6,31 +6,32 @@
 /// placed: only the first is planned, and the others are framed behind it.
 namespace iwarp::connection {
 
-// How many messages like that of `segment`, which is the last FPDU of the batch so far, were
-// framed. The first that cannot be read, or not in one piece, is left to be planned by itself.
-std::uint32_t Outbound::frame_messages(Batch& batch, rdmap::OutgoingSegment segment,
+// How many messages were framed that go on with the row of `segment`, the last FPDU of the batch so
+// far. One that cannot be read, or not in one piece, is left to be planned by itself.
+std::uint32_t Outbound::frame_messages(Batch& batch, const rdmap::OutgoingSegment& segment,
                                        const OutboundLimits& limits) {
   const std::size_t ulpdu = segment.header_size + segment.length;
-  const std::uint32_t most = most_messages(batch, segment);
+  const std::size_t most = most_messages(batch, segment);
+  rdmap::OutgoingSegment next = segment;
   std::uint32_t count = 0;
-  for (rdmap::OutgoingSegment next = segment; count < most && fits(batch, ulpdu, limits); ++count) {
-    transmitter_.follow(next);
+  while (count < most && fits(batch, ulpdu, limits) && transmitter_.follow(next)) {
     const auto payload = whole_payload(batch, next.position);
     if (!payload) break;
     const MemoryFault missing =
         framer_.frame(next.header_bytes(), {&*payload, 1}, mpa::PayloadUse::kCopy, batch.gather_);
     if (missing) break;
+    ++count;
   }
   if (count != 0) transmitter_.repeat_messages(segment, count);
   return count;
 }
 
-std::uint32_t Outbound::most_messages(const Batch& batch,
-                                      const rdmap::OutgoingSegment& first) const {
-  if (batch.payload_.use != mpa::PayloadUse::kCopy) return 0;
-  std::size_t most = Batch::kMostFpdus - batch.fpdus_ - 1;
-  if (refused_) most = std::min<std::size_t>(most, *refused_ - transmitter_.cursor().request);
-  return most == 0 ? 0 : transmitter_.alike_messages(first, static_cast<std::uint32_t>(most));
+std::size_t Outbound::most_messages(const Batch& batch, const rdmap::OutgoingSegment& first) const {
+  const bool copied = batch.payload_.use == mpa::PayloadUse::kCopy;
+  if (!copied || !transmitter_.begins_row(first)) return 0;
+  const std::size_t room = Batch::kMostFpdus - batch.fpdus_ - 1;
+  if (!refused_) return room;
+  return std::min<std::size_t>(room, *refused_ - transmitter_.cursor().request);
 }
 
 // The payload of a request, if it lies in one piece and may be read.

@@ -1,7 +1,5 @@
 #include "iwarp/rdmap/transmitter.hpp"
 
-#include <algorithm>
-
 namespace iwarp::rdmap {
 
 Transmitter::Transmitter(const Parts& parts, Rtr rtr) : parts_(parts) { cursor_.rtr = rtr; }
@@ -50,31 +48,28 @@ Transmitter::Cursor Transmitter::behind(Cursor cursor, Source source, std::uint3
   return cursor;
 }
 
-std::uint32_t Transmitter::alike_messages(const OutgoingSegment& segment,
-                                          std::uint32_t most) const {
-  if (!segment.closes_request || segment.offset != 0 || response_ready()) return 0;
-  const Request& first = parts_.requests.at(segment.position);
-  const bool whole = first.operation == Operation::kWrite || first.operation == Operation::kSend ||
-                     first.operation == Operation::kSendSolicited;
-  if (!whole) return 0;
-  const std::uint32_t left = parts_.requests.tail() - cursor_.request;
-  std::uint32_t count = 0;
-  for (; count < std::min(left, most); ++count) {
-    const Request& request = parts_.requests.at(cursor_.request + count);
-    const bool alike = request.operation == first.operation && request.length == first.length &&
-                       request.payload_in == first.payload_in && request.fence == Fence::kNo;
-    if (!alike) break;
-  }
-  return count;
+bool Transmitter::begins_row(const OutgoingSegment& segment) const {
+  if (!segment.closes_request || segment.offset != 0 || response_ready()) return false;
+  const Operation operation = parts_.requests.at(segment.position).operation;
+  return operation == Operation::kWrite || operation == Operation::kSend ||
+         operation == Operation::kSendSolicited;
 }
 
-void Transmitter::follow(OutgoingSegment& segment) const {
-  const Request& request = parts_.requests.at(++segment.position);
+bool Transmitter::follow(OutgoingSegment& segment) const {
+  const std::uint32_t behind = segment.position + 1U;
+  if (behind == parts_.requests.tail()) return false;
+  const Request& before = parts_.requests.at(segment.position);
+  const Request& request = parts_.requests.at(behind);
+  const bool alike = request.operation == before.operation && request.length == before.length &&
+                     request.payload_in == before.payload_in && request.fence == Fence::kNo;
+  if (!alike) return false;
+  segment.position = behind;
   if (segment.is_numbered()) {
     ddp::advance_message(segment.header.data());
   } else {
     ddp::aim(segment.header.data(), request.remote_stag, request.remote_to);
   }
+  return true;
 }
 
 Transmitter::Cursor Transmitter::behind_messages(Cursor cursor, bool numbered,

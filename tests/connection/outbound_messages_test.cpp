@@ -58,7 +58,7 @@ class MessageWorld {
       sender.post(request, {source.sge(at, 1), source.sge(at + 1, posted.length - 1)});
     }
   }
-  // The next octets, of which `accepted` or all are sent, and are released with the next ones.
+  // The next octets, of which `accepted` or all are sent, and are released at once.
   Octets send(std::size_t accepted = SIZE_MAX, std::size_t most = 65536) {
     const Offer offer =
         from.core.outbound().offer(from.batch, {.mulpdu = from.mulpdu, .octets = most});
@@ -88,7 +88,7 @@ class MessageWorld {
   }
 
  public:
-  Endpoint sender, receiver;
+  Endpoint sender{{.depth = 2048}}, receiver;
   Region& source = sender.enable(kRoom, Rights::kLocalWrite);
   Region& inbox = receiver.enable(2 * kRoom, Rights::kLocalWrite | Rights::kRemoteWrite);
   Region& target = receiver.enable(kRoom, Rights::kRemoteRead);
@@ -201,6 +201,49 @@ TEST(OutboundMessagesInARow, StayWithinTheQuantum) {
   EXPECT_EQ(world.from.batch.fpdus(), 12U);  // of 80 octets
   EXPECT_EQ(world.from.batch.size(), 960U);
   EXPECT_FALSE(world.from.core.outbound().sent(world.from.batch, 960, 960));
+}
+
+TEST(OutboundMessagesInARow, FillABatch) {
+  MessageWorld world({});
+  for (std::uint32_t i = 0; i < 1500; ++i) world.post({Operation::kWrite, 4, 0}, i % 64);
+  const Offer offer =
+      world.from.core.outbound().offer(world.from.batch, {.mulpdu = world.from.mulpdu});
+  EXPECT_FALSE(offer.all);
+  EXPECT_EQ(world.from.batch.fpdus(), connection::Batch::kMostFpdus);
+  EXPECT_EQ(world.from.batch.runs(), 1U);
+  EXPECT_FALSE(world.from.core.outbound().sent(world.from.batch, 0, world.from.released));
+  EXPECT_EQ(world.send_all().size(), 1500U * 24U);
+  EXPECT_EQ(world.from.retired, 1500U);
+}
+
+// A device that does not copy reads on.
+TEST(OutboundMessagesInARow, AreDoneAsTheStreamReleasesThem) {
+  MessageWorld world(row(Operation::kWrite, 60, 1, 5));
+  connection::Outbound& outbound = world.from.core.outbound();
+  EXPECT_TRUE(outbound.offer(world.from.batch, {.mulpdu = world.from.mulpdu}).all);
+  EXPECT_EQ(world.from.batch.size(), 400U);
+  EXPECT_FALSE(outbound.sent(world.from.batch, 300, 0));
+  for (std::uint64_t released = 0; released <= 240; released += 40) {
+    world.from.released = released;
+    world.from.retire();
+    EXPECT_EQ(world.from.retired, released / 80);
+  }
+  EXPECT_EQ(outbound.rest().size(), 20U);
+  EXPECT_FALSE(world.sender.stags.idle(world.source.stag));
+}
+
+TEST(OutboundMessagesInARow, AreFollowedByATerminateAndNothingElse) {
+  MessageWorld world(row(Operation::kSend, 60, 1, 5));
+  Octets octets = world.send(100);
+  rdmap::Terminate message;
+  message.cause = rdmap::cause_of(rdmap::Error::kLocalCatastrophic);
+  world.from.core.outbound().terminate(message);
+  const Octets more = world.send_all();
+  octets.insert(octets.end(), more.begin(), more.end());
+  world.to.receive(octets);
+  ASSERT_TRUE(world.to.events.terminate);
+  EXPECT_EQ(world.to.events.terminate->cause, message.cause);
+  EXPECT_EQ(world.to.deliveries.size(), 2U);
 }
 
 // What comes before it leaves, and it is named.

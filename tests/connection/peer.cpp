@@ -9,7 +9,7 @@ namespace {
 
 using connection::InboundStop;
 
-// One for all, as for a thread: it is half a megabyte.
+// One for all, as for a thread: it is a megabyte.
 connection::Batch& batch_of_thread() {
   static thread_local connection::Batch batch;
   return batch;

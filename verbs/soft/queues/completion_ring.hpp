@@ -23,9 +23,9 @@ class CompletionRing {
     bool fires = false;          ///< An event is to be raised.
     bool first_overrun = false;  ///< For the first time not all were taken.
   };
-  /// Adds the completions of requests that have a place each among `places`, which is given back
-  /// when it is polled, or here if the ring is full: it has overrun then, and takes nothing any
-  /// more.
+  /// Adds the completions of requests, each of which has a place among `places` that is given back
+  /// when its completion is polled. The first that fit are taken. The places of the others are
+  /// given back here: the ring has overrun, and takes nothing any more.
   Pushed push(std::span<const Completion> completions, Places& places);
   /// Takes the oldest, up to `into.size()`.
   std::size_t pop(std::span<Completion> into);

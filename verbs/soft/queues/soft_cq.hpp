@@ -35,8 +35,9 @@ class SoftCq final : public provider::Cq {
   /// The most that a completion queue holds.
   static constexpr std::uint32_t kMaxDepth = 1U << 22U;
 
-  /// Adds the completions of requests that have a place each among `places`, which is given back
-  /// when it is polled. False if the queue is full: it has overrun, and takes nothing any more.
+  /// Adds the completions of requests, each of which has a place among `places` that is given back
+  /// when its completion is polled. False if the queue is full: it has overrun, and takes nothing
+  /// any more.
   bool push(std::span<const Completion> completions, Places& places);
   /// The same of one.
   bool push(const Completion& completion, Places& places) { return push({&completion, 1}, places); }

@@ -64,7 +64,8 @@ using SendFault = std::variant<RequestFault, ResponseFault>;
 struct Offer {
   std::span<const iovec> pieces;   ///< The next octets of the stream, in order.
   std::optional<SendFault> fault;  ///< Set only if there are no octets: all before it has left.
-  bool all = false;                ///< Nothing else might leave when the offer was made.
+  /// Set if it holds all that could leave when it was made. Not set where that was not looked at.
+  bool all = false;
 };
 
 /// An FPDU of which a part has left and whose rest cannot be read any more: nothing can follow it,
@@ -204,10 +205,10 @@ class Outbound {
                           const OutboundLimits& limits, MemoryFault& missing);
 
   // outbound_messages.cpp
-  std::uint32_t frame_messages(Batch& batch, rdmap::OutgoingSegment segment,
+  std::uint32_t frame_messages(Batch& batch, const rdmap::OutgoingSegment& segment,
                                const OutboundLimits& limits);
-  [[nodiscard]] std::uint32_t most_messages(const Batch& batch,
-                                            const rdmap::OutgoingSegment& first) const;
+  [[nodiscard]] std::size_t most_messages(const Batch& batch,
+                                          const rdmap::OutgoingSegment& first) const;
   std::optional<ConstBytes> whole_payload(Batch& batch, std::uint32_t position);
 
   // outbound_sources.cpp

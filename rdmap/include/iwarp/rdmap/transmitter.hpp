@@ -93,15 +93,14 @@ class Transmitter {
   /// payload `source` names.
   static Cursor behind(Cursor cursor, Source source, std::uint32_t octets);
 
-  /// How many requests right behind `segment`, which next() has just given and which is a Send or a
-  /// Write as a whole, differ from it in nothing but where their octets lie and where they are
-  /// placed, so that each is one segment, too; at most `most`. None if something else may leave
-  /// between them.
-  [[nodiscard]] std::uint32_t alike_messages(const OutgoingSegment& segment,
-                                             std::uint32_t most) const;
-  /// Makes `segment` that of the message right behind its own. Precondition: it is one of those.
-  void follow(OutgoingSegment& segment) const;
-  /// Plans so many of them, as next() would. Precondition: there are.
+  /// Whether a row may begin with `segment`, which next() has just given: it is a Send or a Write
+  /// as a whole, and nothing else is to leave before the next request.
+  [[nodiscard]] bool begins_row(const OutgoingSegment& segment) const;
+  /// Makes `segment`, which is of a row, that of the message right behind it, if that goes on with
+  /// the row: it differs in nothing but where its octets lie and where they are placed, so that it
+  /// is one segment, too. False if it does not, or there is none.
+  bool follow(OutgoingSegment& segment) const;
+  /// Plans so many messages that go on with the row, as next() would. Precondition: there are.
   void repeat_messages(const OutgoingSegment& segment, std::uint32_t count) {
     cursor_ = behind_messages(cursor_, segment.is_numbered(), count);
   }

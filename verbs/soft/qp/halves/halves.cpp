@@ -68,18 +68,20 @@ void QpHalves::settle() {
   if (parts_.wanted.conclusion.load()) contain([this] { conclude(); });
 }
 
-// Where a poll does not look at each queue pair, it would not see what was left for it.
+// Whether a poller looks is asked behind begin(): whoever ends that flushes afterwards, and one of
+// the two sees the other.
 void QpHalves::on_sends_posted(std::size_t octets) {
-  if (!parts_.deferral.has_company(octets) || !pollers().poll_each()) return transmit();
+  if (!parts_.deferral.has_company(octets)) return transmit();
   parts_.deferral.begin();
   if (!is_left_to_poller()) transmit();
 }
 
-// A poller that has left, that sleeps, or that finds the stream over, sends or flushes nothing any
-// more. A thread that begins to sleep sends what was left before.
+// Where a poll does not look at each queue pair, it would not see what was left for it. A poller
+// that has left, that sleeps, or that finds the stream over, sends or flushes nothing any more.
 bool QpHalves::is_left_to_poller() const {
   const QpLife& life = parts_.life;
-  return leased() && !pollers().asleep() && !life.flushes_sends() && !life.given_up();
+  return leased() && pollers().poll_each() && !pollers().asleep() && !life.flushes_sends() &&
+         !life.given_up();
 }
 
 void QpHalves::on_receives_posted() {

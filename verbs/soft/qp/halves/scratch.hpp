@@ -1,6 +1,5 @@
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <memory>
 
@@ -9,7 +8,6 @@
 #include "iwarp/connection/inbound.hpp"
 #include "iwarp/mpa/fpdu.hpp"
 #include "iwarp/process/memory_faults.hpp"
-#include "iwarp/verbs/types.hpp"
 
 namespace iwarp::verbs::soft {
 
@@ -29,7 +27,6 @@ struct Scratch {
   std::unique_ptr<std::byte[]> staging;
   connection::Batch batch;
   connection::InboundEvents events;
-  std::array<Completion, 32> completions;  ///< That go into their queue at once.
 };
 
 }  // namespace iwarp::verbs::soft

@@ -1,7 +1,7 @@
 #include <algorithm>
+#include <array>
 #include <vector>
 
-#include "soft/qp/halves/scratch.hpp"
 #include "soft/qp/halves/transmit_half.hpp"
 
 /// Requests of the send queue at their end: completed in their order, or flushed.
@@ -21,9 +21,14 @@ void TransmitHalf::complete_sent(Link& link) {
 // Completes the oldest `done` requests with success, or as many of them as go at once; returns how
 // many.
 std::uint32_t TransmitHalf::complete_heads(std::uint32_t done) {
-  auto& completions = Scratch::of_thread().completions;
+  if (done == 1) {  // most often
+    complete_head(Status::kSuccess);
+    return done;
+  }
+  constexpr std::uint32_t kAtOnce = 32;
+  std::array<Completion, kAtOnce> completions;
   std::size_t count = 0;
-  done = std::min(done, static_cast<std::uint32_t>(completions.size()));
+  done = std::min(done, kAtOnce);
   for (std::uint32_t i = 0; i < done; ++i) {
     if (const auto completion = parts_.sends.retire(Status::kSuccess)) {
       completions[count++] = *completion;

@@ -42,10 +42,7 @@ void TransmitHalf::run_inside() {
   parts_.deferral.end();
   Link* const link = parts_.link.load();
   QpLife& life = parts_.life;
-  if (link != nullptr) {
-    send_all(*link);
-    link->sent.publish(link->outbound().counters());
-  }
+  if (link != nullptr) send_all(*link);
   if (parts_.phase.silent()) return;
   if (link != nullptr) complete_sent(*link);
   if (life.flushes_sends() || life.given_up()) flush_requests();
@@ -107,6 +104,7 @@ bool TransmitHalf::send_batch(Link& link) {
   const std::size_t offered = batch.size();
   const auto sent = link.stream.send(offer.pieces);
   const auto cut = outbound.sent(batch, sent.accepted, link.stream.released());
+  link.sent.publish(outbound.counters());
   if (cut) lose_cut_fpdu(*cut);
   if (parts_.life.is_over() || !goes_on_after(sent, link)) return false;
   return !offer.all || sent.accepted != offered;
