@@ -43,7 +43,8 @@ from rows import ROWS
 
 TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 BOUNDS = {"least": "at least {:.2f}", "most_ratio": "at most {:.2f}",
-          "most_above": "at most {:+.2f} us", "least_rate": "at least {:.0f} M/s"}
+          "most_above": "at most {:+.2f} us", "most_cpu": "cpu at most {:.2f}",
+          "least_rate": "at least {:.0f} M/s"}
 SAVED = {"machine", "options", "results", "problems"}
 
 

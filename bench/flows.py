@@ -259,6 +259,32 @@ class Ucx(Once):
         return (rate * self.size if self.figure == "octets" else rate), count / max(rate, 1e-9)
 
 
+class Perftest(Once):
+    """A program of perftest under `iwarp run`, connected by rdma_cm: what verbs programs get of what
+    the stack's own interface gives."""
+
+    def __init__(self, place, builds, figure, program, size, build="ours"):
+        super().__init__(place, builds, figure, size)
+        self.program, self.iwarp = program, os.path.join(builds[build], "cli", "iwarp")
+        self.name = self.family = build
+        self.missing = None if os.access(f"/usr/bin/{program}", os.X_OK) else program
+
+    def commands(self, iterations):
+        common = [self.iwarp, "run", self.program, "-R", "-F", "-p", str(self.port), "-s",
+                  str(self.size), "-n", str(iterations)]
+        return common, [*common, self.place.server_address], None
+
+    def value(self, text):
+        """The last line of figures. Of a rate: size, iterations, peak and average MB/s (2^20). Of a
+        latency: size, iterations, least, most, typical and average us for one way."""
+        words = [line.split() for line in text.splitlines() if re.match(r"\s*\d+\s+\d+\s", line)][-1]
+        count = int(words[1])
+        if self.figure == "latency":
+            return float(words[4]), count * float(words[5]) * 2 / 1e6
+        rate = float(words[3]) * 2**20
+        return rate, count * self.size / rate
+
+
 class Fabric(Once):
     """libfabric's tcp provider: a ping-pong. Its rate is that of one message under way, which is
     less than it could do: Debian has no program that keeps more of them."""

@@ -103,6 +103,7 @@ def is_met(targets, result):
     held = {"least": lambda bound: result["ratio"] >= bound,
             "most_ratio": lambda bound: result["ratio"] <= bound,
             "most_above": lambda bound: result["above_raw"] <= bound,
+            "most_cpu": lambda bound: result["cpu_ratio"] <= bound,
             "least_rate": lambda bound: result["flows"][0]["median"] >= bound * 1e6}
     return all(held[name](bound) for name, bound in targets.items())
 

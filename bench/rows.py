@@ -3,7 +3,7 @@
 import dataclasses
 import typing
 
-from flows import Channel, Fabric, Ours, Raw, Ucx
+from flows import Channel, Fabric, Ours, Perftest, Raw, Ucx
 from places import Jumbo, Loopback, Standard
 from sizes import K, M, words
 
@@ -20,7 +20,8 @@ class Row:
     """`ours` are options of `iwarp perf`; `raw` how raw TCP waits and its sizes, of which the best
     counts; `others` make what else is measured. What is aimed at: `least` is the ratio of rates
     under each congestion control, ours to raw; `most_ratio` the same of latencies, an upper bound;
-    `most_above` what ours may be above raw, in microseconds one way; `least_rate` a rate of ours, in
+    `most_above` what ours may be above raw, in microseconds one way; `most_cpu` the ratio
+    of processor times; `least_rate` a rate of ours, in
     millions of messages a second. `size` is that of a message;
     `curve` tells whether the row is a point of the curves of sizes."""
     name: str
@@ -33,6 +34,7 @@ class Row:
     least: dict = dataclasses.field(default_factory=dict)
     most_ratio: dict = dataclasses.field(default_factory=dict)
     most_above: float | None = None
+    most_cpu: float | None = None
     least_rate: float | None = None
     size: int = 0
     curve: bool = False
@@ -41,7 +43,8 @@ class Row:
         """By name, those that there are under this congestion control."""
         all_targets = {"least": self.least.get(congestion),
                        "most_ratio": self.most_ratio.get(congestion),
-                       "most_above": self.most_above, "least_rate": self.least_rate}
+                       "most_above": self.most_above, "most_cpu": self.most_cpu,
+                       "least_rate": self.least_rate}
         return {name: bound for name, bound in all_targets.items() if bound is not None}
 
     def flows(self, place, builds):
@@ -71,8 +74,9 @@ def name_of(size):
     return f"{size // K}k" if size >= K else f"{size}b"
 
 
-def bulk(place, operation, sizes, least, others=(), manner=None, curve=False):
-    """Rows of one operation, a size each. `least` is of SIZES; others only show what there is."""
+def bulk(place, operation, sizes, least, others=(), manner=None, curve=False, most_cpu=None):
+    """Rows of one operation, a size each. `least` is of SIZES; others only show what there is.
+    `most_cpu` is of 1 MiB."""
     suffix, options = MANNERS[manner] if manner else ("", "")
     for size in sizes:
         yield Row(f"{place.name}-{operation}-{name_of(size)}" + (f"-{manner}" if manner else ""),
@@ -81,13 +85,68 @@ def bulk(place, operation, sizes, least, others=(), manner=None, curve=False):
                   ["--op", operation, "--size", str(size), "--depth", depth_for(size),
                    *options.split()],
                   spinning(), [make(size) for make in others], least if size in SIZES else {},
-                  size=size, curve=curve)
+                  most_cpu=most_cpu if size == M else None, size=size, curve=curve)
 
 
 def sizes_of_writes(place):
     """The smallest of the loopback is the row of messages."""
     return [size for size in sorted({*SIZES, *CURVE})
             if not (place is Loopback and size == CURVE[0])]
+
+
+@dataclasses.dataclass
+class OwnRow(Row):
+    """Held against ours with other options."""
+    reference: typing.Sequence[str] = ()
+    reference_name: str = ""
+
+    def references(self, place, builds):
+        reference = Ours(place, builds, self.figure, self.reference)
+        reference.name = self.reference_name
+        reference.family = "reference"
+        return [reference]
+
+    def flows(self, place, builds):
+        mine, _, others = super().flows(place, builds)
+        return mine, self.references(place, builds), others
+
+
+@dataclasses.dataclass
+class PerftestRow(OwnRow):
+    """`ours` is a program of perftest."""
+
+    def flows(self, place, builds):
+        mine = [Perftest(place, builds, self.figure, self.ours, self.size, build) for build in builds]
+        return mine, self.references(place, builds), []
+
+
+def own():
+    """What ours is to ours."""
+    write, promise = ("--op", "write"), "--stable-buffers"
+    for name, title, least, ours, reference, against in (
+            ("read-of-write", "Reads beside Writes", 0.97, ("--op", "read"), write, "Writes"),
+            ("send-of-write", "Sends beside Writes", 0.97, ("--op", "send"), write, "Writes"),
+            ("copied-of-stable", "Writes from memory that may change", 0.95, write,
+             (*write, promise), "stable buffers"),
+            ("markers-of-none", "Writes with Markers both ways", 0.90, (*write, "--markers"), write,
+             "without Markers")):
+        size = ["--size", str(M), "--depth", "16"]
+        yield OwnRow(name, f"{title}, 1 MiB", Loopback, "octets", [*ours, *size],
+                     least={"bbr": least, "cubic": least}, size=M, reference=[*reference, *size],
+                     reference_name=against)
+
+
+def perftests():
+    """Verbs programs beside the stack's own interface."""
+    yield PerftestRow("perftest-write-bw", "ib_write_bw -R of 64 KiB", Loopback, "octets",
+                      "ib_write_bw", least={"bbr": 0.97, "cubic": 0.97}, size=64 * K,
+                      reference=["--op", "write", "--size", "64K", "--depth", "128"],
+                      reference_name="iwarp perf")
+    for operation in ("send", "write"):
+        yield PerftestRow(f"perftest-{operation}-lat", f"ib_{operation}_lat -R of 64 B", Loopback,
+                          "latency", f"ib_{operation}_lat", most_ratio={"bbr": 1.03, "cubic": 1.03},
+                          size=64, reference=["--op", operation, "--size", "64"],
+                          reference_name="iwarp perf")
 
 
 def transfers():
@@ -98,7 +157,8 @@ def transfers():
                          (Standard, {"bbr": 0.70, "cubic": 0.62}),
                          (Jumbo, {"bbr": 0.75, "cubic": 0.70})):
         others = competitors if place is not Jumbo else ()
-        yield from bulk(place, "write", sizes_of_writes(place), least, others, curve=True)
+        yield from bulk(place, "write", sizes_of_writes(place), least, others, curve=True,
+                        most_cpu=1.35 if place is Loopback else None)
         yield from bulk(place, "send", SIZES, least)
     yield from bulk(Loopback, "read", (M,), {})
     yield from bulk(Loopback, "write", (M,), {}, manner="stable")
@@ -146,4 +206,4 @@ def channels():
                          Loopback, "messages", outstanding, least={"bbr": 1.0, "cubic": 1.0})
 
 
-ROWS = [*transfers(), *latencies(), *messages(), *channels()]
+ROWS = [*transfers(), *own(), *latencies(), *messages(), *channels(), *perftests()]

@@ -90,7 +90,7 @@ Result<std::byte*, ddp::Error> Outbound::pin(Batch& batch, Stag stag, ddp::Right
     std::byte* const memory = batch.pins_.back().reach(stag, wanted, from, length);
     if (memory != nullptr) return memory;
   }
-  auto pin = parts_.stags.pin(stag, parts_.accessor, wanted, from, length);
+  auto pin = parts_.stags.pin(stag, parts_.accessor, wanted, from, length, recent_);
   if (!pin) return failure(pin.error());
   batch.pins_.push_back(std::move(*pin));
   return batch.pins_.back().memory();

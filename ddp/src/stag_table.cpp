@@ -184,6 +184,14 @@ StagTable::Slot* StagTable::find(Stag stag) const {
   return directory.at(names_.place_of(stag)).load(std::memory_order_acquire);
 }
 
+// An STag is in force in one slot at a time. Slots stay.
+StagTable::Slot* StagTable::find(Stag stag, Recent& recent) const {
+  const bool there = recent.slot_ != nullptr && stag.value() != kNoStag &&
+                     recent.slot_->stag.load(std::memory_order_relaxed) == stag.value();
+  if (!there) recent.slot_ = find(stag);
+  return recent.slot_;
+}
+
 bool StagTable::disable(Stag stag) {
   Slot* slot = find(stag);
   std::uint32_t current = stag.value();
@@ -208,9 +216,8 @@ bool StagTable::quiet(Stag stag) const {
 }
 
 // Pins a buffer for what is asked of the whole of it. A guess leaves no trace.
-std::optional<Error> StagTable::pin_slot(Pin& held, Stag stag, const Accessor& by,
-                                         Rights wanted) const {
-  Slot* slot = find(stag);
+std::optional<Error> StagTable::pin_slot(Pin& held, Slot* slot, Stag stag, const Accessor& by,
+                                         Rights wanted) {
   if (slot == nullptr || stag.value() == kNoStag) return Error::kInvalidStag;
   if (slot->stag.load(std::memory_order_relaxed) != stag.value()) return Error::kInvalidStag;
   slot->uses.fetch_add(kCopy);
@@ -224,9 +231,11 @@ std::optional<Error> StagTable::pin_slot(Pin& held, Stag stag, const Accessor& b
 }
 
 Result<StagTable::Pin, Error> StagTable::pin(Stag stag, const Accessor& by, Rights wanted,
-                                             TaggedOffset to, std::uint64_t length) const {
+                                             TaggedOffset to, std::uint64_t length,
+                                             Recent& recent) const {
   Pin held;
-  if (const auto error = pin_slot(held, stag, by, wanted)) return failure(*error);
+  const auto error = pin_slot(held, find(stag, recent), stag, by, wanted);
+  if (error) return failure(*error);
   const TaggedBuffer& buffer = held.slot_->buffer;
   const auto memory = range(buffer, to, length);
   if (!memory) return failure(memory.error());
@@ -259,7 +268,7 @@ bool StagTable::pin_parent(Pin& held, const Registration& parent) {
 Result<void, Error> StagTable::invalidate_for_peer(Stag stag, const Accessor& by) {
   {
     Pin held;
-    const auto error = pin_slot(held, stag, by, Rights::kRemoteInvalidate);
+    const auto error = pin_slot(held, find(stag), stag, by, Rights::kRemoteInvalidate);
     if (error) return failure(*error);
   }
   // Another thread may have ended it since: then there is nothing left to invalidate.

@@ -21,6 +21,25 @@ std::byte* put(std::byte* at, ConstBytes bytes) {
   return at + bytes.size();
 }
 
+// Writes what an FPDU begins with; returns where its payload follows. The first sixteen octets, all
+// there are of a tagged segment, are put together in registers: the CRC is taken right afterwards
+// in pieces of eight, and would wait for octets that were stored in others.
+std::byte* put_front(std::byte* at, std::size_t ulpdu_length, ConstBytes header) {
+  constexpr std::size_t kWords = 16 - kUlpduLengthSize;
+  std::byte length[kUlpduLengthSize];
+  store_be(length, static_cast<std::uint16_t>(ulpdu_length));
+  if (header.size() < kWords) return put(put(at, length), header);
+  const std::byte* const from = header.data();
+  const auto word = [from](std::size_t offset) -> std::uint64_t {
+    return load_le<std::uint32_t>(from + offset);
+  };
+  const auto first = load_le<std::uint16_t>(length) | std::uint32_t{load_le<std::uint16_t>(from)}
+                                                          << 16U;
+  store_le<std::uint64_t>(at, first | word(2) << 32U);
+  store_le<std::uint64_t>(at + 8, word(6) | word(10) << 32U);
+  return put(at + 16, header.subspan(kWords));
+}
+
 // The smallest page there is.
 constexpr std::size_t kPage = 4096;
 
@@ -218,8 +237,7 @@ MemoryFault Framer::frame_copied(ConstBytes header, std::span<const ConstBytes> 
   const std::size_t checked = size - kCrcSize;
   // The last word in front of the CRC holds the PAD; the ULPDU overwrites the rest of it.
   store_be<std::uint32_t>(start + checked - 4, 0);
-  store_be(start, static_cast<std::uint16_t>(ulpdu_length));
-  std::byte* at = put(start + kUlpduLengthSize, header);
+  std::byte* at = put_front(start, ulpdu_length, header);
   if (crc_ == Crc::kOn && size > kCheckedWhole) {
     const auto crc = copy_checked(start, at, payload, start + checked);
     if (!crc) return crc.error();

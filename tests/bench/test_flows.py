@@ -6,7 +6,7 @@ import socket
 import unittest
 
 from of_bench import Nowhere
-from flows import Fabric, Ours, Raw, Sample, Ucx, end, spawn
+from flows import Fabric, Ours, Perftest, Raw, Sample, Ucx, end, spawn
 
 LATENCIES = {"min": 4.5, "median": 6.25, "p90": 7, "p99": 29, "p99.9": 52, "max": 97}
 PERF = {"op": "send", "ours": {
@@ -27,6 +27,17 @@ UCX = """\
 FABRIC = """\
 bytes   #sent   #ack     total       time     MB/sec    usec/xfer   Mxfers/sec
 64      1k      =1k      125k        0.58s      0.22     288.34       0.00
+"""
+WRITE_BW = """\
+ remote address: LID 0000 QPN 0x0002 PSN 0xcf
+---------------------------------------------------------------------------------------
+ #bytes     #iterations    BW peak[MB/sec]    BW average[MB/sec]   MsgRate[Mpps]
+ 65536      5000             4100.50            4096.00		   0.065536
+---------------------------------------------------------------------------------------
+"""
+SEND_LAT = """\
+ #bytes #iterations    t_min[usec]    t_max[usec]  t_typical[usec]    t_avg[usec]    t_stdev[usec]
+ 64      1000          4.82           66.10        5.25     	       5.50        	1.10   		12.00
 """
 BUILDS = {"ours": "/build", "beside": "/other"}
 
@@ -68,6 +79,24 @@ class OfRaw(unittest.TestCase):
 
     def test_its_name_tells_how_it_waits_and_what_it_sends(self):
         self.assertEqual(Raw(Nowhere(), BUILDS, "octets", "epoll", "packet").name, "raw epoll packet")
+
+
+class OfPerftest(unittest.TestCase):
+    def test_a_rate_is_the_average_in_units_of_2_to_the_20th(self):
+        rate, took = Perftest(Nowhere(), BUILDS, "octets", "ib_write_bw", 65536).value(WRITE_BW)
+        self.assertEqual(rate, 4096 * 2**20)
+        self.assertAlmostEqual(took, 5000 * 65536 / rate)
+
+    def test_a_latency_is_the_typical_one(self):
+        one_way, took = Perftest(Nowhere(), BUILDS, "latency", "ib_send_lat", 64).value(SEND_LAT)
+        self.assertEqual(one_way, 5.25)
+        self.assertAlmostEqual(took, 1000 * 2 * 5.5e-6)
+
+    def test_it_runs_under_the_build_that_is_asked_for(self):
+        flow = Perftest(Nowhere(), BUILDS, "octets", "ib_write_bw", 64, "beside")
+        server, client, _ = flow.commands(50)
+        self.assertEqual(server[:4], ["/other/cli/iwarp", "run", "ib_write_bw", "-R"])
+        self.assertEqual(client, [*server, "127.0.0.1"])
 
 
 class OfUcx(unittest.TestCase):

@@ -134,6 +134,12 @@ class Targets(unittest.TestCase):
                                least={"cubic": least})
             self.assertEqual((result["targets"], result["met"]), ({"least": least}, met))
 
+    def test_of_processor_times(self):
+        for most, met in ((1.5, True), (1.4, False)):
+            result = result_of([Played("ours", [1] * 4, cpu=3)], [Played("raw spin 1", [2] * 4, cpu=2)],
+                               most_cpu=most)
+            self.assertEqual((result["targets"], result["met"]), ({"most_cpu": most}, met))
+
     def test_of_rates_themselves_need_no_raw(self):
         for least, met in ((4, True), (5, False)):
             result = result_of([Played("ours", [4.5e6] * 4)], least_rate=least)

@@ -89,6 +89,53 @@ TEST_F(StagTableTest, DoesNotEndAnotherStag) {
   EXPECT_EQ(refusal(current), std::nullopt);
 }
 
+// Whatever a stream has found before: it gets what is in force now.
+TEST_F(StagTableTest, FindsAgainOnlyWhatIsInForce) {
+  StagTable::Recent recent;
+  std::array<std::byte, 64> other{};
+  const Stag first = enable();
+  TaggedBuffer elsewhere = buffer();
+  elsewhere.memory = other.data();
+  const Stag second = table_.enable(elsewhere).value();
+  const auto memory = [&](Stag stag) -> std::byte* {
+    const auto held = table_.pin(stag, kPd, Rights::kLocalWrite, TaggedOffset{0}, 1, recent);
+    return held ? held->memory() : nullptr;
+  };
+  for (int times = 0; times < 2; ++times) {
+    EXPECT_EQ(memory(first), memory_.data());
+    EXPECT_EQ(memory(first), memory_.data());
+    EXPECT_EQ(memory(second), other.data());
+    EXPECT_EQ(memory(Stag{second.value() ^ 1U}), nullptr);
+    EXPECT_EQ(memory(Stag{0}), nullptr);
+  }
+  EXPECT_EQ(memory(first), memory_.data());
+  end(first);
+  EXPECT_EQ(memory(first), nullptr);
+  EXPECT_EQ(memory(Stag{0}), nullptr);
+  const Stag third = table_.enable(elsewhere).value();  // in the slot of the first, perhaps
+  EXPECT_EQ(memory(first), nullptr);
+  EXPECT_EQ(memory(third), other.data());
+}
+
+TEST_F(StagTableTest, FindsAKeyOfItsOwnersOnlyWhileItIsInForce) {
+  StagTable::Recent recent;
+  const Stag stag = table_.reserve(KeyChoice::kOwner).value();
+  const Stag other{stag.value() ^ 1U};
+  const auto error = [&](Stag named) -> std::optional<Error> {
+    const auto held = table_.pin(named, kPd, Rights::kLocalWrite, TaggedOffset{0}, 1, recent);
+    return held ? std::nullopt : std::optional(held.error());
+  };
+  for (const Stag now : {stag, other, stag}) {
+    const Stag before{now.value() ^ 1U};
+    ASSERT_EQ(table_.activate(now, buffer()), Activation::kDone);
+    EXPECT_EQ(error(now), std::nullopt);
+    EXPECT_EQ(error(before), Error::kInvalidStag);
+    EXPECT_EQ(error(now), std::nullopt);
+    table_.end(now);
+    EXPECT_EQ(error(now), Error::kInvalidStag);
+  }
+}
+
 TEST_F(StagTableTest, IsIdleOnceTheLastPinIsGone) {
   const Stag stag = enable();
   EXPECT_TRUE(table_.idle(stag));

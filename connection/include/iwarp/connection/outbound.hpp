@@ -233,6 +233,7 @@ class Outbound {
 
   Parts parts_;
   SourceMemory source_;
+  ddp::StagTable::Recent recent_;
   bool copies_all_ = false;
   mpa::Framer framer_;
   rdmap::Transmitter transmitter_;

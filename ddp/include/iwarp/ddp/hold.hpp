@@ -21,7 +21,7 @@ class Hold {
   /// Where [to, to + length) lies, until the next call. Errors: those of StagTable::pin().
   Result<std::byte*, Error> reach(Stag stag, Rights wanted, TaggedOffset to, std::uint64_t length) {
     if (std::byte* const memory = pin_.reach(stag, wanted, to, length)) return memory;
-    auto pin = stags_.pin(stag, by_, wanted, to, length);
+    auto pin = stags_.pin(stag, by_, wanted, to, length, recent_);
     if (!pin) return failure(pin.error());
     pin_ = std::move(*pin);
     return pin_.memory();
@@ -32,6 +32,7 @@ class Hold {
  private:
   const StagTable& stags_;
   Accessor by_;
+  StagTable::Recent recent_;
   StagTable::Pin pin_;
 };
 

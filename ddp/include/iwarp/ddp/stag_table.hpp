@@ -141,6 +141,14 @@ class StagTable {
     std::uint64_t use_ = 1;
   };
 
+  /// Where a stream has found an STag last: finding it again takes one comparison. Goes with one
+  /// table, which it does not outlive. Not thread-safe.
+  class Recent {
+   private:
+    friend class StagTable;
+    Slot* slot_ = nullptr;
+  };
+
   /// `secret` keys the permutation: random in programs, fixed in tests.
   explicit StagTable(std::uint64_t secret);
   ~StagTable();
@@ -175,9 +183,16 @@ class StagTable {
 
   /// Checks as RFC 5041 §7.1 lists them for tagged segments, and pins [to, to + length) for use.
   /// Errors: kInvalidStag, kStagNotAssociated, kAccessViolation, kTaggedOffsetWrap,
-  /// kBoundsViolation. A window whose parent has ended is an invalid STag.
+  /// kBoundsViolation. A window whose parent has ended is an invalid STag. `recent` is the
+  /// stream's.
   Result<Pin, Error> pin(Stag stag, const Accessor& by, Rights wanted, TaggedOffset to,
-                         std::uint64_t length) const;
+                         std::uint64_t length, Recent& recent) const;
+  /// The same for once.
+  Result<Pin, Error> pin(Stag stag, const Accessor& by, Rights wanted, TaggedOffset to,
+                         std::uint64_t length) const {
+    Recent recent;
+    return pin(stag, by, wanted, to, length, recent);
+  }
 
   /// Ends an STag on behalf of the peer of a stream (RFC 5040 §5.3); also a window whose parent has
   /// ended. Errors: kInvalidStag, kStagNotAssociated, kAccessViolation (not open to remote
@@ -188,12 +203,14 @@ class StagTable {
   struct Directory;
 
   [[nodiscard]] Slot* find(Stag stag) const;
+  [[nodiscard]] Slot* find(Stag stag, Recent& recent) const;
   [[nodiscard]] Slot* own(Stag stag) const;
   Slot* take(KeyChoice choice);
   Slot* vacant_slot();
   void grow();
   void put_in_force(Slot& slot, Stag stag, const TaggedBuffer& buffer);
-  std::optional<Error> pin_slot(Pin& held, Stag stag, const Accessor& by, Rights wanted) const;
+  static std::optional<Error> pin_slot(Pin& held, Slot* slot, Stag stag, const Accessor& by,
+                                       Rights wanted);
   static bool pin_parent(Pin& held, const Registration& parent);
   static Result<std::byte*, Error> range(const TaggedBuffer& buffer, TaggedOffset to,
                                          std::uint64_t length);
