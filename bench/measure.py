@@ -103,7 +103,7 @@ def is_met(targets, result):
     held = {"least": lambda bound: result["ratio"] >= bound,
             "most_ratio": lambda bound: result["ratio"] <= bound,
             "most_above": lambda bound: result["above_raw"] <= bound,
-            "most_cpu": lambda bound: result["cpu_ratio"] <= bound,
+            "most_cpu": lambda bound: (result["cpu_ratio"] or float("inf")) <= bound,
             "least_rate": lambda bound: result["flows"][0]["median"] >= bound * 1e6}
     return all(held[name](bound) for name, bound in targets.items())
 
@@ -115,6 +115,9 @@ class Measurement:
         self.row, self.place, self.options, self.distance = row, place, options, distance
         self.ours, self.raw, self.others = row.flows(place, builds)
         self.others = [one for one in self.others if not one.missing]
+        for one in self.ours:
+            if one.missing:
+                raise RuntimeError(f"{one.missing} is not installed")
         self.better = min if row.figure == "latency" else max
 
     def choose_raw(self):

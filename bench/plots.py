@@ -101,10 +101,10 @@ def latency_panel(result):
     return Panel(result["title"], settings, curves)
 
 
-def latency_plot(results):
-    place, congestion = results[0]["place"], results[0]["congestion"]
-    return Plot(f"latency-{place}-{congestion}", f"Latency, {place}, {congestion}",
-                [latency_panel(one) for one in results])
+def latency_panels(results):
+    """Of those whose percentiles are known."""
+    panels = [latency_panel(one) for one in results if one["figure"] == "latency"]
+    return [panel for panel in panels if panel.curves]
 
 
 def plots_of(results):
@@ -119,8 +119,9 @@ def plots_of(results):
             plots.append(size_plot("cpu", "Processor time of both ends",
                                    ['set ylabel "seconds for 1 GB"', "set logscale y"], sizes,
                                    cpu_point))
-        if latencies := [one for one in here if one["figure"] == "latency"]:
-            plots.append(latency_plot(latencies))
+        if panels := latency_panels(here):
+            plots.append(Plot(f"latency-{place}-{congestion}", f"Latency, {place}, {congestion}",
+                              panels))
     return sorted(plots, key=lambda plot: KINDS.index(plot.name.partition("-")[0]))
 
 

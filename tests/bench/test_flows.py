@@ -98,6 +98,10 @@ class OfPerftest(unittest.TestCase):
         self.assertEqual(server[:4], ["/other/cli/iwarp", "run", "ib_write_bw", "-R"])
         self.assertEqual(client, [*server, "127.0.0.1"])
 
+    def test_no_figures_are_an_error(self):
+        with self.assertRaisesRegex(RuntimeError, "ib_write_bw printed no figures"):
+            Perftest(Nowhere(), BUILDS, "octets", "ib_write_bw", 64).value("nothing\n")
+
 
 class OfUcx(unittest.TestCase):
     def value(self, figure, size=64):

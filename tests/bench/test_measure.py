@@ -140,6 +140,10 @@ class Targets(unittest.TestCase):
                                most_cpu=most)
             self.assertEqual((result["targets"], result["met"]), ({"most_cpu": most}, met))
 
+    def test_of_processor_times_that_are_not_known(self):
+        result = result_of([Played("ours", [1] * 4, cpu=3)], [Played("raw spin 1", [2] * 4)], most_cpu=9)
+        self.assertIs(result["met"], False)
+
     def test_of_rates_themselves_need_no_raw(self):
         for least, met in ((4, True), (5, False)):
             result = result_of([Played("ours", [4.5e6] * 4)], least_rate=least)

@@ -162,6 +162,13 @@ class Plots(unittest.TestCase):
         panel, = self.plots()["latency-loopback-bbr"].panels
         self.assertEqual(panel.curves["raw"], [[0, 4], [1, 5], [2, 6], [3, 20], [4, 50]])
 
+    def test_latencies_without_percentiles_draw_nothing(self):
+        of_perftest = result("perftest-send-lat", 64, figure="latency", curve=False,
+                             flows=[flow("ours", 5), flow("reference", 4, 9, PERCENTILES)])
+        self.assertEqual(plots.plots_of([of_perftest]), [])
+        drawn, = plots.plots_of([of_perftest, latency()])
+        self.assertEqual(len(drawn.panels), 1)
+
     def test_rows_of_other_kinds_draw_nothing(self):
         self.assertEqual(plots.plots_of([result(curve=False)]), [])
 

@@ -112,9 +112,26 @@ TEST_F(StagTableTest, FindsAgainOnlyWhatIsInForce) {
   end(first);
   EXPECT_EQ(memory(first), nullptr);
   EXPECT_EQ(memory(Stag{0}), nullptr);
-  const Stag third = table_.enable(elsewhere).value();  // in the slot of the first, perhaps
-  EXPECT_EQ(memory(first), nullptr);
-  EXPECT_EQ(memory(third), other.data());
+}
+
+// The slot that was found last has another STag now.
+TEST_F(StagTableTest, FindsNothingInASlotThatIsAnothersNow) {
+  for (const bool old_first : {true, false}) {
+    StagTable::Recent recent;
+    const auto found = [&](Stag stag) {
+      return bool(table_.pin(stag, kPd, Rights::kLocalWrite, TaggedOffset{0}, 1, recent));
+    };
+    const Stag old = enable();
+    EXPECT_TRUE(found(old));
+    end(old);
+    const Stag now = enable();
+    if (old_first) {
+      EXPECT_FALSE(found(old));
+    }
+    EXPECT_TRUE(found(now));
+    EXPECT_FALSE(found(old));
+    end(now);
+  }
 }
 
 TEST_F(StagTableTest, FindsAKeyOfItsOwnersOnlyWhileItIsInForce) {
