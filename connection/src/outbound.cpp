@@ -110,9 +110,8 @@ std::optional<CutFault> Outbound::keep_rest(const Batch& batch, const Begun& beg
   if (!missing) return std::nullopt;
   rest_ = std::vector<std::byte>();
   CutFault fault{std::nullopt, missing};
-  const Batch::Run& run = *begun.run;
-  const std::uint32_t behind = run.closes_request ? begun.count - 1 : 0;
-  if (run.source == rdmap::Source::kRequest) fault.request = run.request + behind;
+  // The first of its run, as it was not copied: rows are.
+  if (begun.run->source == rdmap::Source::kRequest) fault.request = begun.run->request;
   return fault;
 }
 

@@ -12,7 +12,6 @@ namespace {
 
 using connection::Offer;
 using connection::RequestFault;
-using connection::Terms;
 using ddp::Rights;
 using rdmap::Operation;
 
@@ -31,7 +30,7 @@ using Script = std::vector<Posted>;
 class MessageWorld {
  public:
   explicit MessageWorld(const Script& script, mpa::Markers markers = mpa::Markers::kOff)
-      : from(sender, terms(markers)), to(receiver, terms(markers)) {
+      : from(sender, usual_terms(markers)), to(receiver, usual_terms(markers)) {
     from.mulpdu = to.mulpdu = mpa::mulpdu(400, markers);
     std::ranges::copy(pattern(kRoom), source.memory.data());
     for (std::uint32_t i = 0; i < script.size(); ++i) post(script[i], i);
@@ -58,36 +57,14 @@ class MessageWorld {
       sender.post(request, {source.sge(at, 1), source.sge(at + 1, posted.length - 1)});
     }
   }
-  // The next octets, of which `accepted` or all are sent, and are released at once.
+  // As Peer::send_within(), in offers of up to `most` octets.
   Octets send(std::size_t accepted = SIZE_MAX, std::size_t most = 65536) {
-    const Offer offer =
-        from.core.outbound().offer(from.batch, {.mulpdu = from.mulpdu, .octets = most});
-    fault = offer.fault;
-    Octets octets = octets_of(offer.pieces);
-    octets.resize(std::min(octets.size(), accepted));
-    from.released += octets.size();
-    EXPECT_FALSE(from.core.outbound().sent(from.batch, octets.size(), from.released));
-    from.retire();
-    return octets;
+    return from.send_within({.mulpdu = from.mulpdu, .octets = most}, accepted);
   }
   Octets send_all(std::size_t most = 65536) {
-    Octets all;
-    for (Octets some = send(SIZE_MAX, most); !some.empty(); some = send(SIZE_MAX, most)) {
-      all.insert(all.end(), some.begin(), some.end());
-    }
-    return all;
+    return from.send_all_within({.mulpdu = from.mulpdu, .octets = most});
   }
 
-  std::optional<connection::SendFault> fault;  // of the last offer
-
- private:
-  static Terms terms(mpa::Markers markers) {
-    Terms terms = usual_terms();
-    terms.modes.markers_tx = terms.modes.markers_rx = markers;
-    return terms;
-  }
-
- public:
   Endpoint sender{{.depth = 2048}}, receiver;
   Region& source = sender.enable(kRoom, Rights::kLocalWrite);
   Region& inbox = receiver.enable(2 * kRoom, Rights::kLocalWrite | Rights::kRemoteWrite);
@@ -253,10 +230,10 @@ TEST(OutboundMessagesInARow, EndInFrontOfOneThatMayNotBeRead) {
   world.sender.post(request, {{world.source.base.value(), 60, Stag{0x12345678}}});
   world.post({Operation::kWrite, 60, 1}, 4);
   EXPECT_EQ(world.send().size(), 3U * 80U);
-  EXPECT_FALSE(world.fault);
+  EXPECT_FALSE(world.from.fault);
   EXPECT_TRUE(world.send().empty());
-  ASSERT_TRUE(world.fault);
-  const auto* named = std::get_if<RequestFault>(&*world.fault);
+  ASSERT_TRUE(world.from.fault);
+  const auto* named = std::get_if<RequestFault>(&*world.from.fault);
   ASSERT_NE(named, nullptr);
   EXPECT_EQ(named->position, 3U);
   EXPECT_EQ(named->what, RequestFault::What::kNoAccess);
@@ -268,9 +245,9 @@ TEST(OutboundMessagesInARow, EndInFrontOfOneThatIsRefused) {
     world.from.core.outbound().refuse_at(refused);
     const Octets octets = world.send_all();
     EXPECT_EQ(world.from.retired, refused);
-    ASSERT_TRUE(world.fault);
-    EXPECT_EQ(std::get<RequestFault>(*world.fault).position, refused);
-    EXPECT_EQ(std::get<RequestFault>(*world.fault).what, RequestFault::What::kNotAgreed);
+    ASSERT_TRUE(world.from.fault);
+    EXPECT_EQ(std::get<RequestFault>(*world.from.fault).position, refused);
+    EXPECT_EQ(std::get<RequestFault>(*world.from.fault).what, RequestFault::What::kNotAgreed);
   }
 }
 

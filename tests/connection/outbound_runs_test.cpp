@@ -54,22 +54,15 @@ class RunWorld {
     }
   }
 
-  // The next octets, of which `accepted` or all are sent.
+  // As Peer::send_within(), in offers of up to `most` octets in all.
   Octets send(std::size_t accepted, std::size_t most = 65536) {
-    const Offer offer =
-        from.core.outbound().offer(from.batch, {.mulpdu = from.mulpdu, .quantum = most});
-    EXPECT_FALSE(offer.fault);
-    Octets octets = octets_of(offer.pieces);
-    octets.resize(std::min(octets.size(), accepted));
-    from.released += octets.size();
-    EXPECT_FALSE(from.core.outbound().sent(from.batch, octets.size(), from.released));
+    const Octets octets = from.send_within({.mulpdu = from.mulpdu, .quantum = most}, accepted);
+    EXPECT_FALSE(from.fault);
     return octets;
   }
   Octets send_all(std::size_t most = 65536) {
-    Octets all;
-    for (Octets some = send(SIZE_MAX, most); !some.empty(); some = send(SIZE_MAX, most)) {
-      all.insert(all.end(), some.begin(), some.end());
-    }
+    const Octets all = from.send_all_within({.mulpdu = from.mulpdu, .quantum = most});
+    EXPECT_FALSE(from.fault);
     return all;
   }
   void expect_arrival(const Octets& octets) {
@@ -80,9 +73,7 @@ class RunWorld {
 
  private:
   static Terms terms(const Kind& kind) {
-    Terms terms = usual_terms();
-    const auto markers = kind.markers ? mpa::Markers::kOn : mpa::Markers::kOff;
-    terms.modes.markers_tx = terms.modes.markers_rx = markers;
+    Terms terms = usual_terms(kind.markers ? mpa::Markers::kOn : mpa::Markers::kOff);
     if (kind.stable) terms.source = connection::SourceMemory::kStable;
     return terms;
   }

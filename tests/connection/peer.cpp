@@ -33,6 +33,12 @@ connection::Terms usual_terms() {
   return terms;
 }
 
+connection::Terms usual_terms(mpa::Markers markers) {
+  connection::Terms terms = usual_terms();
+  terms.modes.markers_tx = terms.modes.markers_rx = markers;
+  return terms;
+}
+
 Peer::Peer(Endpoint& of, const connection::Terms& terms)
     : endpoint(of),
       core({of.stags, kPd, of.receives, of.requests}, terms),
@@ -61,6 +67,25 @@ Octets Peer::send_part(std::size_t accepted, bool releases) {
   EXPECT_FALSE(core.outbound().sent(batch, accepted, released));
   retire();
   return octets;
+}
+
+Octets Peer::send_within(const connection::OutboundLimits& bounds, std::size_t accepted) {
+  const auto offer = core.outbound().offer(batch, bounds);
+  fault = offer.fault;
+  Octets octets = octets_of(offer.pieces);
+  octets.resize(std::min(octets.size(), accepted));
+  released += octets.size();
+  EXPECT_FALSE(core.outbound().sent(batch, octets.size(), released));
+  retire();
+  return octets;
+}
+
+Octets Peer::send_all_within(const connection::OutboundLimits& bounds) {
+  Octets all;
+  for (Octets some = send_within(bounds); !some.empty(); some = send_within(bounds)) {
+    all.insert(all.end(), some.begin(), some.end());
+  }
+  return all;
 }
 
 void Peer::retire() {

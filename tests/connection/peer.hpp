@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "iwarp/connection/core.hpp"
@@ -25,6 +26,11 @@ class Peer {
   Octets send(connection::MayLeave may_leave = connection::MayLeave::kEverything);
   /// Offers once; the stream accepts `accepted` octets of it and releases them if `releases`.
   Octets send_part(std::size_t accepted, bool releases = true);
+  /// Offers once within `bounds`; the stream accepts `accepted` octets of it at most, and releases
+  /// them. What cannot be sent is in `fault`.
+  Octets send_within(const connection::OutboundLimits& bounds, std::size_t accepted = SIZE_MAX);
+  /// The same until nothing is offered any more.
+  Octets send_all_within(const connection::OutboundLimits& bounds);
   /// Retires the requests that are done.
   void retire();
 
@@ -42,6 +48,7 @@ class Peer {
   std::size_t mulpdu = 1000;
   std::uint64_t released = 0;
   std::uint64_t retired = 0;
+  std::optional<connection::SendFault> fault;    ///< Of the last send_within().
   std::vector<rdmap::SendDelivered> deliveries;  ///< All there were.
 
  private:
@@ -50,5 +57,7 @@ class Peer {
 
 /// Terms with an IRD and an ORD of four.
 connection::Terms usual_terms();
+/// The same with Markers both ways, or without.
+connection::Terms usual_terms(mpa::Markers markers);
 
 }  // namespace iwarp::test

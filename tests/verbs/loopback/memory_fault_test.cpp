@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <array>
 #include <cstring>
 
 #include "support/sanitizers.hpp"
@@ -262,6 +263,42 @@ TEST_P(MemoryFault, EndsTheRequestOrTheConnectionAndNothingElse) {
     EXPECT_EQ(poll_for(hub.server.cq, receives).back().status, Status::kSuccess);
   }
   if (!HasFailure()) expect_other_connection_lives();
+}
+
+// Short Writes that leave in a row: those before the one whose memory has gone arrive, and no
+// other.
+TEST(MemoryFaultInARow, EndsTheRequestThatItIsAboutAndThoseBehind) {
+  constexpr std::uint32_t kLength = 64;
+  LoopbackHub hub{1};
+  VanishingMemory memory{2};
+  std::memset(memory.data(), 0x11, memory.size());
+  const auto region = must(hub.client.pd.register_memory(memory.bytes(), Access::kLocalWrite));
+  const Buffer inbox{hub.server.pd, 4 * kLength, Access::kLocalWrite | Access::kRemoteWrite,
+                     std::byte{0x33}};
+  const auto lost = static_cast<std::uint32_t>(VanishingMemory::page());
+  const std::array<std::uint32_t, 4> sources{0, kLength, lost, 2 * kLength};
+  std::array<Sge, 4> pieces;
+  std::array<SendWr, 4> list;
+  for (std::uint32_t i = 0; i < list.size(); ++i) {
+    pieces[i] = region.sge(sources[i], kLength);
+    list[i] = send_of(i, {&pieces[i], 1});
+    list[i].opcode = Opcode::kWrite;
+    list[i].remote_stag = inbox.region->rkey();
+    list[i].remote_offset = inbox.to() + std::uint64_t{i} * kLength;
+  }
+  memory.lose(Loss::kUnmapped, 1);
+  ASSERT_TRUE(hub.client_qps[0].post_send(list));
+  const auto sent = poll_for(hub.client.cq, list.size());
+  EXPECT_EQ(sent.at(0).status, Status::kSuccess);
+  EXPECT_EQ(sent.at(1).status, Status::kSuccess);
+  EXPECT_EQ(sent.at(2).status, Status::kLocalProtectionError);
+  EXPECT_EQ(sent.at(3).status, Status::kFlushed);
+  ASSERT_TRUE(eventually([&] { return hub.server_qps[0].state() == QpState::kError; }));
+  const ConstBytes arrived = inbox.memory;
+  EXPECT_TRUE(std::ranges::all_of(arrived.first(2 * kLength),
+                                  [](std::byte b) { return b == std::byte{0x11}; }));
+  EXPECT_TRUE(std::ranges::all_of(arrived.subspan(2 * kLength),
+                                  [](std::byte b) { return b == std::byte{0x33}; }));
 }
 
 INSTANTIATE_TEST_SUITE_P(OfEveryUse, MemoryFault, testing::ValuesIn(cases()), name_of_case);

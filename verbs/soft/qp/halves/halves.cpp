@@ -68,8 +68,8 @@ void QpHalves::settle() {
   if (parts_.wanted.conclusion.load()) contain([this] { conclude(); });
 }
 
-// Whether a poller looks is asked behind begin(): whoever ends that flushes afterwards, and one of
-// the two sees the other.
+// Whether a poller looks is asked behind begin(): a thread that makes an end of that flushes
+// afterwards, and one of the two sees the other.
 void QpHalves::on_sends_posted(std::size_t octets) {
   if (!parts_.deferral.has_company(octets)) return transmit();
   parts_.deferral.begin();
