@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <chrono>
 #include <cstdio>
 #include <string_view>
 #include <thread>
@@ -16,6 +17,7 @@
 namespace {
 
 using namespace iwarp::compat_test;
+using namespace std::chrono_literals;
 using iwarp::test::Pipe;
 
 Pair* open_pair = nullptr;
@@ -35,8 +37,9 @@ int ends_in_a_child() {
 }
 
 // The library has to do without the program for as long as that takes: its peer still says
-// something, which a process that had gone would answer by a reset, and reads only then.
-int leaves_sends_behind() {
+// something, which a process that had gone would answer by a reset, and reads only then, after
+// twice `pause`. `last_act` is what the program does before it ends.
+int ends_before_its_sends(std::chrono::milliseconds pause, void (*last_act)()) {
   constexpr std::size_t kMessages = 30;
   constexpr std::size_t kSize = 65536;
   iwarp::test::PausedPeer peer;
@@ -46,21 +49,38 @@ int leaves_sends_behind() {
   if (child == 0) {
     const std::size_t count = iwarp::compat_test::send_to(peer.port(), kMessages, kSize);
     if (::write(done[1], &count, sizeof count) != sizeof count) ::_exit(7);
+    last_act();
     std::exit(0);
   }
   peer.accept();
   std::size_t count = 0;
   if (::read(done[0], &count, sizeof count) != sizeof count || count < 4) return 8;
-  ::usleep(100'000);
+  std::this_thread::sleep_for(pause);
   const unsigned char some[] = {0, 40, 0x41};  // of an FPDU
   peer.send(some);
-  ::usleep(100'000);
+  std::this_thread::sleep_for(pause);
   const auto got = peer.read_to_end();
   int status = -1;
   ::waitpid(child, &status, 0);
   std::fprintf(stderr, "%zu octets of %zu messages, errno %d, status %d\n", got.octets, count,
                got.error, status);
   return got.error == 0 && got.octets >= count * kSize && status == 0 ? 0 : 9;
+}
+
+int leaves_sends_behind() {
+  return ends_before_its_sends(100ms, [] {});
+}
+
+// As rping's does if it is slow to ask for what comes after the last event.
+int leaves_a_thread_that_came_to_a_destroyed_channel() {
+  return ends_before_its_sends(800ms, [] {
+    rdma_event_channel* const channel = rdma_create_event_channel();
+    rdma_destroy_event_channel(channel);
+    std::thread([channel] {
+      rdma_cm_event* event = nullptr;
+      ::_exit(rdma_get_cm_event(channel, &event) + 10);
+    }).detach();
+  });
 }
 
 // Threads that wait and poll while the first one has left: libiscsi frees what its own works with,
@@ -155,6 +175,9 @@ int main(int, char** arguments) {
   ::alarm(30);
   const std::string_view ending = arguments[1];
   if (ending == "leaves_sends_behind") return leaves_sends_behind();
+  if (ending == "leaves_a_thread_that_came_to_a_destroyed_channel") {
+    return leaves_a_thread_that_came_to_a_destroyed_channel();
+  }
   if (ending == "tells_no_thread_of_its_end") return tells_no_thread_of_its_end();
   if (ending == "disconnects_in_a_late_destructor") {
     return disconnects_in_a_late_destructor(arguments[2]);

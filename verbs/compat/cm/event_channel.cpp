@@ -10,6 +10,7 @@
 #include "core/errors.hpp"
 #include "core/qp.hpp"
 #include "iwarp/process/no_cancel.hpp"
+#include "shared/process_end.hpp"
 
 namespace iwarp::compat {
 namespace {
@@ -44,11 +45,13 @@ struct EndedChannels {
   }
 };
 
-// A thread of a program that ends may come to a channel that is gone (rping's does). Had it come a
-// little earlier, it would wait for ever.
+// A thread of a program that ends may come to a channel that is gone (rping's does, and ends the
+// program with a status of its own if it is told). Had it come a little earlier, it would wait for
+// ever: an end that has begun meanwhile takes it along, however long that lasts.
 int come_too_late() {
   constexpr std::chrono::seconds kUntilTheProgramEnds{1};
   std::this_thread::sleep_for(kUntilTheProgramEnds);
+  if (caller_is_left_behind()) wait_for_process_end();
   return EBADF;
 }
 
