@@ -71,7 +71,8 @@ int leaves_sends_behind() {
   return ends_before_its_sends(100ms, [] {});
 }
 
-// As rping's does if it is slow to ask for what comes after the last event.
+// As rping's does if it is slow to ask for what comes after the last event. The end lasts longer
+// than the second after which such a thread is told while the program goes on.
 int leaves_a_thread_that_came_to_a_destroyed_channel() {
   return ends_before_its_sends(800ms, [] {
     rdma_event_channel* const channel = rdma_create_event_channel();
