@@ -40,9 +40,7 @@ void cancel(void* (*body)(void*), void* argument) {
 }
 
 TEST(Waiting, ThreadThatWaitsCanBeCancelled) {
-  if (test::kAddressSanitizer) {
-    GTEST_SKIP() << "AddressSanitizer takes the stack of a cancelled thread for poisoned";
-  }
+  if (test::kSanitizer) GTEST_SKIP() << test::kNoCancelling;
   Pair pair;
   cancel(&await_cq_event, pair.client.id->send_cq_channel);
   cancel(&await_async_event, pair.client.id->verbs);
@@ -82,9 +80,7 @@ TEST(Waiting, PostsAndPollsAreNoCancellationPoints) {
 }
 
 TEST(Waiting, ThreadWhoseEventIsThereCanBeCancelled) {
-  if (test::kAddressSanitizer) {
-    GTEST_SKIP() << "AddressSanitizer takes the stack of a cancelled thread for poisoned";
-  }
+  if (test::kAddressSanitizer) GTEST_SKIP() << test::kNoCancelling;
   Pair pair;
   ASSERT_EQ(ibv_req_notify_cq(pair.client.id->send_cq, 0), 0);
   pair.expect_alive();

@@ -1,5 +1,6 @@
 // Programs that give nothing back, each an argument. The status is 0 if all went as it should.
 #include <dlfcn.h>
+#include <signal.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -118,6 +119,51 @@ int tells_no_thread_of_its_end() {
   return 0;
 }
 
+// The thread that sleeps, and reads what comes meanwhile, is the one that ends the process: what
+// the peer says to that has to be read by another.
+int exits_in_a_handler_of_the_sleeper() {
+  Pipe port, told;
+  const pid_t child = iwarp::test::fork_for();
+  if (child == 0) {
+    End server;
+    rdma_cm_id* listener = nullptr;
+    sockaddr_in at = loopback();
+    must(rdma_create_id(nullptr, &listener, nullptr, RDMA_PS_TCP), "rdma_create_id");
+    must(rdma_bind_addr(listener, plain(at)), "rdma_bind_addr");
+    must(rdma_listen(listener, 4), "rdma_listen");
+    port.write(rdma_get_src_port(listener));
+    must(rdma_get_request(listener, &server.id), "rdma_get_request");
+    server.make_qp();
+    must(server.post_receive(1), "ibv_post_recv");
+    must(server.post_receive(2), "ibv_post_recv");
+    must(rdma_accept(server.id, nullptr), "rdma_accept");
+    completion_of(server.id->recv_cq);
+    must(ibv_req_notify_cq(server.id->recv_cq, 0), "ibv_req_notify_cq");
+    ::signal(SIGTERM, [](int) { std::exit(0); });
+    told.write(true);
+    ibv_cq* queue = nullptr;
+    void* context = nullptr;
+    ::_exit(ibv_get_cq_event(server.id->recv_cq_channel, &queue, &context) + 10);
+  }
+  End client;
+  sockaddr_in to = loopback(ntohs(port.read<__be16>()));
+  must(rdma_create_id(nullptr, &client.id, nullptr, RDMA_PS_TCP), "rdma_create_id");
+  must(rdma_resolve_addr(client.id, nullptr, plain(to), 1000), "rdma_resolve_addr");
+  must(rdma_resolve_route(client.id, 1000), "rdma_resolve_route");
+  client.make_qp();
+  must(rdma_connect(client.id, nullptr), "rdma_connect");
+  must(client.post_send(1, client.sge()), "ibv_post_send");
+  static_cast<void>(told.read<bool>());
+  while (!iwarp::test::sleeps(child)) std::this_thread::yield();
+  const auto began = std::chrono::steady_clock::now();
+  ::kill(child, SIGTERM);
+  int status = -1;
+  ::waitpid(child, &status, 0);
+  const auto took = std::chrono::steady_clock::now() - began;
+  // It waits two seconds for a peer that says nothing to its end.
+  return status == 0 && took < 1500ms ? 0 : 5;
+}
+
 // A library that is unloaded behind ours may still come, in the thread that ends the process: its
 // calls come back, as they do before.
 int disconnects_in_a_late_destructor(const char* module) {
@@ -179,6 +225,7 @@ int main(int, char** arguments) {
   if (ending == "leaves_a_thread_that_came_to_a_destroyed_channel") {
     return leaves_a_thread_that_came_to_a_destroyed_channel();
   }
+  if (ending == "exits_in_a_handler_of_the_sleeper") return exits_in_a_handler_of_the_sleeper();
   if (ending == "tells_no_thread_of_its_end") return tells_no_thread_of_its_end();
   if (ending == "disconnects_in_a_late_destructor") {
     return disconnects_in_a_late_destructor(arguments[2]);

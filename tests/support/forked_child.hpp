@@ -17,7 +17,8 @@
 /// Children of a test.
 namespace iwarp::test {
 
-/// What the system says of a thread of this process (proc(5), /proc/pid/task/tid/status).
+/// What the system says of a thread, of this process or the first of another (proc(5),
+/// /proc/tid/status).
 struct ThreadStatus {
   bool sleeps = false;
   std::string switches;  ///< How often it has left a processor: the same as long as it sleeps on.
@@ -25,7 +26,7 @@ struct ThreadStatus {
 
 inline ThreadStatus status_of_thread(const std::string& number) {
   ThreadStatus status;
-  std::ifstream file("/proc/self/task/" + number + "/status");
+  std::ifstream file("/proc/" + number + "/status");
   for (std::string line; std::getline(file, line);) {
     if (line.starts_with("State:\tS")) status.sleeps = true;
     if (line.find("ctxt_switches:") != line.npos) status.switches += line + '\n';

@@ -20,4 +20,9 @@ inline constexpr const char* kNoThreadsInChildren =
     "ThreadSanitizer has no threads in a forked child, and AddressSanitizer's allocator may be "
     "locked there by a thread of the parent";
 
+/// Why a test that cancels a thread in a call that waits is skipped with a sanitizer.
+inline constexpr const char* kNoCancelling =
+    "AddressSanitizer takes the stack of a cancelled thread for poisoned, and ThreadSanitizer sees "
+    "none of the locks that the thread takes behind the call that it was cancelled in";
+
 }  // namespace iwarp::test

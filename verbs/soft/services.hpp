@@ -27,6 +27,10 @@ class SocketService {
   virtual void want_write(Driven& driven) = 0;
   /// It reads again, or has to look whether its input has ended.
   virtual void want_read(Driven& driven) = 0;
+  /// The calling thread is about to sleep at the socket of `driven` and reads what comes, until it
+  /// calls end_loan(). False, and nothing to end, if another thread does, or if all is read here.
+  [[nodiscard]] virtual bool lend(Driven& /*driven*/) { return false; }
+  virtual void end_loan(Driven& /*driven*/) {}
   /// It waits for what no socket tells of: Driven::look_again() is to be called about every
   /// millisecond.
   virtual void look_again(Driven& driven) = 0;

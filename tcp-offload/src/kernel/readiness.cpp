@@ -1,5 +1,6 @@
 #include "iwarp/tcp_offload/readiness.hpp"
 
+#include <poll.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
@@ -38,6 +39,11 @@ std::uint32_t bits(Interest interest, Repeat repeat) {
 }
 
 }  // namespace
+
+bool is_readable(int descriptor) {
+  pollfd asked{descriptor, POLLIN, 0};
+  return ::poll(&asked, 1, 0) > 0;
+}
 
 ReadinessSet::ReadinessSet(Repeat repeat)
     : repeat_(repeat), descriptor_(checked(::epoll_create1(EPOLL_CLOEXEC), "epoll_create1")) {}

@@ -1,14 +1,17 @@
 #pragma once
 
 #include <infiniband/verbs.h>
+#include <signal.h>
 
 #include <cstdint>
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 
 #include "core/context.hpp"
 #include "core/uses.hpp"
+#include "iwarp/process/descriptor.hpp"
 
 /// Completion channels of the C interface: where threads wait for the events of many queues.
 namespace iwarp::compat {
@@ -16,15 +19,14 @@ namespace iwarp::compat {
 struct Cq;
 
 /// The queues of a channel. Its descriptor is an epoll set of their event descriptors: readable
-/// exactly while one of them has an event.
+/// exactly while one of them has an event, but for one that a sleeping thread is about to take. A
+/// thread that sleeps here alone reads the socket of a connection itself, which spares the engine's
+/// waking up and its waking the thread.
 class CqEvents {
  public:
   CqEvents();
-  CqEvents(const CqEvents&) = delete;
-  CqEvents& operator=(const CqEvents&) = delete;
-  ~CqEvents();
 
-  [[nodiscard]] int descriptor() const { return epoll_; }
+  [[nodiscard]] int descriptor() const { return epoll_.get(); }
   /// Begins to watch a queue, which counts the events that are taken from it.
   void add(Cq& cq);
   /// From then on none of its events is taken.
@@ -34,14 +36,29 @@ class CqEvents {
   int take(Cq*& from);
 
  private:
+  class Sleep;
+  struct Member {
+    Cq* cq;
+    bool in_sleep_set = false;
+  };
+
   bool take_from(std::uint64_t number, Cq*& from);
   bool take_from_only(Cq*& from, bool& looked);
+  bool take_any(Cq*& from);
   static bool give(Cq& cq, Cq*& to);
+  int sleep(std::uint64_t& told, Cq*& from);
+  std::optional<int> sleep_and_drive(Sleep& sleep, const sigset_t& signals, std::uint64_t& told,
+                                     Cq*& from);
+  [[nodiscard]] bool join_sleep_set(std::uint64_t number, Member& member);
+  void leave_sleep_set(Member& member);
 
-  const int epoll_;
+  const process::Descriptor epoll_;
   std::mutex mutex_;
-  std::map<std::uint64_t, Cq*> queues_;  // by the numbers that the epoll set knows
+  std::map<std::uint64_t, Member> queues_;  // by the numbers that the epoll sets know
   std::uint64_t next_ = 0;
+  // What a thread that drives sleeps on: epoll_, and what each queue's driver wakes for.
+  process::Descriptor sleep_set_;
+  int sleepers_ = 0;
 };
 
 struct Channel {

@@ -85,13 +85,17 @@ bool Engine::take_step() {
   // First these two: what was seen off before the end began is taken in before it is judged.
   const bool finishing = at_exit_.requested();
   const bool stopping = stopping_.load();
+  if (finishing) table_.end_loans();  // the borrower may be the thread that ends the process
   closing_.take_in(time_.running());
   const auto now = Clock::now();
   if (table_.tick_is_due(now)) tick();
   make_room_if_short(now);
   if (finishing || now >= next_deadlines_) {
     next_deadlines_ = now + (finishing ? kExitTick : kDeadlineTick);
-    for (const auto& driven : table_.all()) driven->check_deadlines();
+    for (const auto& driven : table_.all()) {
+      driven->check_deadlines();
+      table_.look_at_loan(*driven);
+    }
     closing_.look_at_all(time_.running());
   }
   if (finishing) at_exit_.step(table_.all(), closing_, time_.running());

@@ -23,7 +23,8 @@ namespace iwarp::verbs::soft {
 /// as long as it wakes up for what comes. While all of them sleep, and nothing comes, there are no
 /// ticks. A socket for whose connection no thread polls is left to threads that poll other queues
 /// in vain, if there are any: these have the processor anyway, which the engine would have to share
-/// with them. Thread-safe; none of the services calls back but drive_unpolled() and take_back().
+/// with them. To a thread that sleeps at a socket itself it is lent meanwhile. Thread-safe; none of
+/// the services calls back but drive_unpolled() and take_back().
 class Engine final : public SocketService, public PollerService {
  public:
   /// Starts its thread. Throws std::system_error (no descriptor, no thread), std::bad_alloc.
@@ -39,6 +40,8 @@ class Engine final : public SocketService, public PollerService {
   void remove(Driven& driven) override { table_.remove(driven); }
   void want_write(Driven& driven) override { table_.want_write(driven); }
   void want_read(Driven& driven) override { table_.rearm(driven); }
+  [[nodiscard]] bool lend(Driven& driven) override { return table_.lend(driven); }
+  void end_loan(Driven& driven) override { table_.end_loan(driven); }
   void look_again(Driven& driven) override { table_.look_again(driven); }
   void see_off(ClosingStream closing) override { closing_.see_off(std::move(closing)); }
 

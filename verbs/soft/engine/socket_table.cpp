@@ -1,6 +1,7 @@
 #include "soft/engine/socket_table.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace iwarp::verbs::soft {
 namespace {
@@ -71,6 +72,56 @@ void SocketTable::look_again(const Driven& driven) {
   wake_.raise();
 }
 
+// Such a thread needs no ticks: it sleeps in a call of ours, and only the handler of a signal can
+// keep it from reading what comes.
+bool SocketTable::lend(Driven& driven) {
+  const Guard lock(mutex_);
+  const auto at = entries_.find(token_of(driven));
+  if (at == entries_.end() || !lends_) return false;
+  Entry& entry = at->second;
+  // Both queues of a connection may be of one thread.
+  if (entry.is_lent()) return entry.borrower == std::this_thread::get_id();
+  take_back(entry, driven);
+  entry.borrower = std::this_thread::get_id();
+  entry.unread = false;
+  watch(at->first, entry, driven.waits());
+  return true;
+}
+
+void SocketTable::end_loan(Driven& driven) {
+  const Guard lock(mutex_);
+  const auto at = entries_.find(token_of(driven));
+  if (at == entries_.end() || at->second.borrower != std::this_thread::get_id()) return;
+  end_loan(at->first, at->second, driven);
+}
+
+void SocketTable::end_loan(Token token, Entry& entry, const Driven& driven) {
+  entry.borrower = {};
+  watch(token, entry, driven.waits());
+}
+
+void SocketTable::look_at_loan(const Driven& driven) {
+  const Guard lock(mutex_);
+  const auto at = entries_.find(token_of(driven));
+  if (at == entries_.end() || !at->second.is_lent()) return;
+  Entry& entry = at->second;
+  const bool before = std::exchange(entry.unread, tcp_offload::is_readable(entry.descriptor));
+  if (before && entry.unread) end_loan(at->first, entry, driven);
+}
+
+void SocketTable::end_loans() {
+  {
+    const Guard lock(mutex_);
+    if (!std::exchange(lends_, false)) return;
+  }
+  const Owners owners = all();  // outlive the lock
+  const Guard lock(mutex_);
+  for (const auto& driven : owners) {
+    const auto at = entries_.find(token_of(*driven));
+    if (at != entries_.end() && at->second.is_lent()) end_loan(at->first, at->second, *driven);
+  }
+}
+
 void SocketTable::rearm(const Driven& driven) {
   const Guard lock(mutex_);
   const auto at = entries_.find(token_of(driven));
@@ -92,7 +143,8 @@ void SocketTable::rearm_drained(const Driven& driven) {
 // saves a system call for each time that something does; where nothing is to be told any more, that
 // has to be said.
 void SocketTable::watch(Token token, Entry& entry, const Waits& waits) {
-  const tcp_offload::Interest interest{waits.input && entry.lease.watches_input(), waits.room};
+  const bool input = waits.input && !entry.is_lent() && entry.lease.watches_input();
+  const tcp_offload::Interest interest{input, waits.room};
   if (!interest.read && !interest.write && !entry.told_of_more) return;
   if (ask(token, entry, interest, interest.read && !interest.write && !entry.lease.is_left())) {
     return;
@@ -113,6 +165,7 @@ bool SocketTable::ask(Token token, Entry& entry, tcp_offload::Interest interest,
 }
 
 bool SocketTable::leave_to_poller(Entry& entry, Driven& driven) {
+  if (entry.is_lent()) return false;
   if (!entry.lease.offer(driven.pollers(), idle_polls_.load())) return false;
   if (resume_ticks() || left_.empty()) next_tick_ = Clock::now() + kTick;
   left_.push_back(token_of(driven));
@@ -161,6 +214,10 @@ SocketTable::Turn SocketTable::turn_of(const tcp_offload::Ready& ready) {
   Entry& entry = at->second;
   Turn turn{entry.driven.lock(), false};
   if (!turn.of) return turn;
+  if (entry.is_lent()) {
+    turn.for_poller = true;
+    return turn;
+  }
   turn.for_poller = entry.lease.is_left() || (ready.read && leave_to_poller(entry, *turn.of));
   if (turn.for_poller && ready.read) {
     entry.lease.socket_is_ready();

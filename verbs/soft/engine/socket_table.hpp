@@ -4,6 +4,7 @@
 #include <chrono>
 #include <memory>
 #include <optional>
+#include <thread>
 #include <unordered_map>
 #include <vector>
 
@@ -34,6 +35,8 @@ class SocketTable {
   void remove(Driven& driven);
   void want_write(Driven& driven);
   void look_again(const Driven& driven);
+  [[nodiscard]] bool lend(Driven& driven);
+  void end_loan(Driven& driven);
 
   /// Has the engine told when that comes which the connection waits for: now if it is there.
   void rearm(const Driven& driven);
@@ -53,12 +56,18 @@ class SocketTable {
   /// A socket that became ready.
   struct Turn {
     std::shared_ptr<Driven> of;  ///< None if it has gone.
-    bool for_poller = false;     ///< A poller reads it.
+    bool for_poller = false;     ///< A poller reads it, or a thread to which it is lent.
   };
   [[nodiscard]] Turn turn_of(const tcp_offload::Ready& ready);
   [[nodiscard]] Owners all();
   [[nodiscard]] Owners left_to_pollers();
   [[nodiscard]] Owners looking();
+  /// Takes a lent socket back if there is something to read at the second look in a row: the
+  /// handler of a signal may keep the borrower for long, or not return into its sleep. A borrower
+  /// that reads on and on gives it back itself.
+  void look_at_loan(const Driven& driven);
+  /// Takes them all back, and lends no more.
+  void end_loans();
   /// The connection waits for a socket again, if for anything.
   void stop_looking(const Driven& driven);
   [[nodiscard]] bool tick_is_due(Clock::time_point now);
@@ -79,6 +88,10 @@ class SocketTable {
     Lease lease;
     /// Whether the set tells of all that comes, without being asked anew each time.
     bool told_of_more = false;
+    std::thread::id borrower{};  // which sleeps at it
+    bool unread = false;         // there was something to read at the last look, while it was lent
+
+    [[nodiscard]] bool is_lent() const { return borrower != std::thread::id{}; }
   };
 
   [[nodiscard]] Owners owners_of(const std::vector<Token> SocketTable::*list);
@@ -87,6 +100,7 @@ class SocketTable {
       IWARP_REQUIRES(mutex_);
   bool leave_to_poller(Entry& entry, Driven& driven) IWARP_REQUIRES(mutex_);
   void take_back(Entry& entry, Driven& driven) IWARP_REQUIRES(mutex_);
+  void end_loan(Token token, Entry& entry, const Driven& driven) IWARP_REQUIRES(mutex_);
   bool resume_ticks() IWARP_REQUIRES(mutex_);
   [[nodiscard]] bool all_sleep_on();
 
@@ -98,6 +112,7 @@ class SocketTable {
   std::vector<Token> left_to_idle_pollers_ IWARP_GUARDED_BY(mutex_);  // of those
   std::vector<Token> looking_ IWARP_GUARDED_BY(mutex_);               // for what no socket tells of
   Clock::time_point next_tick_ IWARP_GUARDED_BY(mutex_){};
+  bool lends_ IWARP_GUARDED_BY(mutex_) = true;
   std::atomic<std::size_t> unpolled_count_{0};  // as long as left_to_idle_pollers_
   std::atomic<std::uint32_t> idle_polls_{0};
   std::atomic<bool> resting_{false};  // no ticks until a sleeper has left

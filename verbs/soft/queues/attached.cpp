@@ -17,6 +17,11 @@ constexpr std::chrono::milliseconds kLookAtEach{1};
 // How many ready sockets one look names.
 constexpr std::size_t kReadyAtOnce = 32;
 
+// An end, or an error, cannot be left out of what is told: where nothing is read it is told once.
+tcp_offload::Repeat repeat_of(bool reads) {
+  return reads ? tcp_offload::Repeat::kLevel : tcp_offload::Repeat::kEdge;
+}
+
 }  // namespace
 
 std::error_code Attached::attach(Driven& driven) {
@@ -48,12 +53,14 @@ void Attached::detach(Driven& driven) {
 }
 
 void Attached::forget_descriptor(int descriptor) {
-  if (auto* set = sockets_.load()) set->remove(descriptor);
+  const Guard lock(lazy_mutex_);  // as below
+  if (owner_) owner_->remove(descriptor);
 }
 
 void Attached::set_reading(const Driven& driven, bool reads) {
-  auto* const set = sockets_.load();
-  if (set != nullptr) set->modify(driven.descriptor(), token_of(driven), {reads, false});
+  const Guard lock(lazy_mutex_);  // what is told before the set is made shows in what it is made of
+  if (!owner_) return;
+  owner_->modify(driven.descriptor(), token_of(driven), {reads, false}, repeat_of(reads));
 }
 
 void Attached::drive() {
@@ -62,6 +69,44 @@ void Attached::drive() {
   } else {
     wait_and_drive({}, [] { return true; });
   }
+}
+
+// An only connection need not be asked for. What is told once, of one that does not read, has to
+// be.
+void Attached::drive_ready() {
+  if (only_one_reads()) {
+    drive_each();
+  } else {
+    wait_and_drive({}, [] { return true; });
+  }
+}
+
+bool Attached::only_one_reads() {
+  const Guard lock(drive_mutex_);
+  return driven_.size() == 1 && driven_.front()->waits().input;
+}
+
+bool Attached::borrow(SocketService& from) {
+  if (count() != 1) return false;
+  const Guard lock(drive_mutex_);
+  if (driven_.size() != 1 || !has_sockets()) return false;
+  return from.lend(*driven_.front());
+}
+
+// Or can have. A set that lacks the socket would be of no use, and the engine can do without.
+bool Attached::has_sockets() {
+  if (sockets_.load() != nullptr) return true;
+  try {
+    std::vector<Unwatched> unwatched;
+    return make_sockets(unwatched, Complete::kMustBe) != nullptr;
+  } catch (const std::exception&) {
+    return false;
+  }
+}
+
+void Attached::give_back(SocketService& to) {
+  const Guard lock(drive_mutex_);
+  for (Driven* each : driven_) to.end_loan(*each);
 }
 
 // One thread drives at a time; others find what it completes in the ring.
@@ -127,9 +172,9 @@ tcp_offload::ReadinessSet& Attached::sockets() {
   if (auto* made = sockets_.load()) return *made;
   const Guard drive_lock(drive_mutex_);
   std::vector<Unwatched> unwatched;
-  auto& made = make_sockets(unwatched);
+  auto* const made = make_sockets(unwatched, Complete::kNeedNotBe);
   for (const Unwatched& one : unwatched) one.driven->cannot_be_watched(one.why);
-  return made;
+  return *made;
 }
 
 // None if the system has no descriptors left for one: each socket is looked at instead.
@@ -142,9 +187,10 @@ tcp_offload::ReadinessSet* Attached::sockets_if_any() {
 }
 
 // Those whose sockets are refused are told without this lock.
-tcp_offload::ReadinessSet& Attached::make_sockets(std::vector<Unwatched>& unwatched) {
+tcp_offload::ReadinessSet* Attached::make_sockets(std::vector<Unwatched>& unwatched,
+                                                  Complete complete) {
   const Guard lock(lazy_mutex_);
-  if (owner_) return *owner_;
+  if (owner_) return owner_.get();
   auto made = std::make_unique<tcp_offload::ReadinessSet>(tcp_offload::Repeat::kLevel);
   auto wake = std::make_unique<tcp_offload::EventCount>();
   if (const auto why = made->add(wake->descriptor(), kWakeToken, {true, false})) {
@@ -153,13 +199,15 @@ tcp_offload::ReadinessSet& Attached::make_sockets(std::vector<Unwatched>& unwatc
   for (Driven* each : driven_) {
     const Waits waits = each->waits();
     if (waits.input_ended) continue;
-    const auto why = made->add(each->descriptor(), token_of(*each), {waits.input, false});
+    const auto why = made->add(each->descriptor(), token_of(*each), {waits.input, false},
+                               repeat_of(waits.input));
     if (why) unwatched.push_back({each, why});
   }
+  if (complete == Complete::kMustBe && !unwatched.empty()) return nullptr;
   wake_ = std::move(wake);
   owner_ = std::move(made);
   sockets_.store(owner_.get());
-  return *owner_;
+  return owner_.get();
 }
 
 }  // namespace iwarp::verbs::soft

@@ -10,6 +10,7 @@
 #include "iwarp/tcp_offload/readiness.hpp"
 #include "soft/engine/driven.hpp"
 #include "soft/lock.hpp"
+#include "soft/services.hpp"
 
 namespace iwarp::verbs::soft {
 
@@ -27,12 +28,20 @@ class Attached {
   void detach(Driven& driven);
   /// Stops waiting on a socket that has ended.
   void forget_descriptor(int descriptor);
-  /// Those that sleep need not look at the socket of one that does not read, until it does.
+  /// Those that sleep are not woken by what comes to one that does not read, until it does; once by
+  /// its end.
   void set_reading(const Driven& driven, bool reads);
   [[nodiscard]] std::size_t count() const { return count_.load(); }
 
   /// A poll's turn.
   void drive();
+  /// The turn of a thread that the set has told of something.
+  void drive_ready();
+  /// Has the socket of the only connection lent to the calling thread, which sleeps at
+  /// descriptor(). False if there are several, or none, or if that cannot be.
+  [[nodiscard]] bool borrow(SocketService& from);
+  /// Gives it back, if it is still there.
+  void give_back(SocketService& to);
   /// Sends what was left for the poller: it is about to sleep. Nothing is left where there are
   /// many.
   void flush();
@@ -60,9 +69,12 @@ class Attached {
     std::error_code why;
   };
   void drive_each();
+  [[nodiscard]] bool only_one_reads();
+  [[nodiscard]] bool has_sockets() IWARP_REQUIRES(drive_mutex_);
   tcp_offload::ReadinessSet& sockets();
   tcp_offload::ReadinessSet* sockets_if_any();
-  tcp_offload::ReadinessSet& make_sockets(std::vector<Unwatched>& unwatched)
+  enum class Complete : bool { kNeedNotBe, kMustBe };
+  tcp_offload::ReadinessSet* make_sockets(std::vector<Unwatched>& unwatched, Complete complete)
       IWARP_REQUIRES(drive_mutex_);
 
   PollSigns& signs_;

@@ -5,20 +5,42 @@
 namespace iwarp::verbs::soft {
 
 void CqEvents::raise() {
-  waiting_.fetch_add(1, std::memory_order_relaxed);
-  if (auto* made = made_.load()) return made->raise();
+  waiting_.fetch_add(1);
+  raise_shown(1);
+}
+
+void CqEvents::raise_unshown() {
+  waiting_.fetch_add(1);
+  unshown_.fetch_add(1);
+}
+
+void CqEvents::show() {
+  if (unshown_.load() == 0) return;
+  if (const std::uint32_t count = unshown_.exchange(0)) raise_shown(count);
+}
+
+void CqEvents::raise_shown(std::uint32_t count) {
+  if (auto* made = made_.load()) return made->raise(count);
   const Guard lock(mutex_);
-  if (owner_) return owner_->raise();
-  ++before_;
+  if (owner_) return owner_->raise(count);
+  before_ += count;
 }
 
 bool CqEvents::take() {
-  const bool taken = take_counted();
-  if (taken) waiting_.fetch_sub(1, std::memory_order_relaxed);
+  if (!any()) return false;
+  const bool taken = take_unshown() || take_shown();
+  if (taken) waiting_.fetch_sub(1);
   return taken;
 }
 
-bool CqEvents::take_counted() {
+bool CqEvents::take_unshown() {
+  std::uint32_t count = unshown_.load();
+  while (count != 0 && !unshown_.compare_exchange_weak(count, count - 1)) {
+  }
+  return count != 0;
+}
+
+bool CqEvents::take_shown() {
   if (auto* made = made_.load()) return made->take();
   const Guard lock(mutex_);
   if (owner_) return owner_->take();

@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 
 #include "iwarp/tcp_offload/readiness.hpp"
@@ -14,17 +15,24 @@ namespace iwarp::verbs::soft {
 class CqEvents {
  public:
   void raise();
-  /// Takes one; false if there is none.
+  /// The same, by a thread that is going to take it: it is not shown to others until show(), and
+  /// costs no system call if it is gone by then.
+  void raise_unshown();
+  void show();
+  /// Takes one, shown or not; false if there is none.
   bool take();
   /// Whether there is one, or was a moment ago.
-  [[nodiscard]] bool any() const { return waiting_.load(std::memory_order_relaxed) > 0; }
+  [[nodiscard]] bool any() const { return waiting_.load() > 0; }
   /// Readable while there is one. Made at the first call; throws std::system_error.
   [[nodiscard]] int descriptor();
 
  private:
-  bool take_counted();
+  void raise_shown(std::uint32_t count);
+  bool take_shown();
+  bool take_unshown();
 
   std::atomic<std::ptrdiff_t> waiting_{0};
+  std::atomic<std::uint32_t> unshown_{0};  // of those
   Mutex mutex_;
   std::unique_ptr<tcp_offload::EventCount> owner_
       IWARP_GUARDED_BY(mutex_);  // once the program asks for its descriptor

@@ -13,15 +13,20 @@ constexpr std::uint32_t kPollsPerLookAround = 8;
 // The queue at which this thread is awake inside wait(), or about to sleep: it need not be woken
 // for what it completes itself.
 thread_local const SoftCq* awake_at = nullptr;
+// The queue whose events this thread takes as soon as it has done what it does.
+thread_local const SoftCq* takes_events_of = nullptr;
 
-class StayAwake {
+// One of these, for a while.
+class AtQueue {
  public:
-  explicit StayAwake(const SoftCq& cq) : before_(std::exchange(awake_at, &cq)) {}
-  StayAwake(const StayAwake&) = delete;
-  StayAwake& operator=(const StayAwake&) = delete;
-  ~StayAwake() { awake_at = before_; }
+  AtQueue(const SoftCq*& where, const SoftCq& cq)
+      : where_(where), before_(std::exchange(where, &cq)) {}
+  AtQueue(const AtQueue&) = delete;
+  AtQueue& operator=(const AtQueue&) = delete;
+  ~AtQueue() { where_ = before_; }
 
  private:
+  const SoftCq*& where_;
   const SoftCq* before_;
 };
 
@@ -52,9 +57,17 @@ bool SoftCq::push(std::span<const Completion> completions, Places& places) {
                               "completion queue " + std::to_string(number_) + " overran its " +
                                   std::to_string(capacity()) + " entries"});
   }
-  if (pushed.fires) events_.raise();
+  if (pushed.fires) raise_event();
   if (signs_.sleepers() > (awake_at == this ? 1U : 0U)) attached_.wake();
   return pushed.all;
+}
+
+void SoftCq::raise_event() {
+  if (takes_events_of == this) {
+    events_.raise_unshown();
+  } else {
+    events_.raise();
+  }
 }
 
 std::size_t SoftCq::poll(std::span<Completion> into) {
@@ -88,7 +101,7 @@ bool SoftCq::wait(std::chrono::milliseconds timeout) {
   if (!ring_.empty()) return true;
   const auto deadline = services_->time.now() + timeout;
   const auto satisfied = [this] { return !ring_.empty(); };
-  const StayAwake awake(*this);
+  const AtQueue awake(awake_at, *this);
   begin_wait();
   // Nothing comes any more once it has overrun.
   for (bool late = false; ring_.empty() && !late && !ring_.has_overrun();) {
@@ -110,7 +123,7 @@ bool SoftCq::begin_wait() {
   if (origin_.refuses()) return false;
   attached_.prepare_to_sleep();
   signs_.begin_sleep();
-  const StayAwake awake(*this);
+  const AtQueue awake(awake_at, *this);
   attached_.flush();
   return !ring_.empty();
 }
@@ -120,6 +133,25 @@ void SoftCq::end_wait() {
   attached_.clear_wake();
   signs_.note();
   if (signs_.end_sleep()) services_->pollers.sleeper_left();
+}
+
+bool SoftCq::begin_event_wait() {
+  if (origin_.refuses() || !attached_.borrow(services_->sockets)) return false;
+  const AtQueue takes(takes_events_of, *this);
+  attached_.flush();
+  return true;
+}
+
+void SoftCq::drive_for_event() {
+  if (origin_.refuses()) return;
+  const AtQueue takes(takes_events_of, *this);
+  attached_.drive_ready();
+}
+
+void SoftCq::end_event_wait() {
+  if (origin_.inherited()) return;
+  attached_.give_back(services_->sockets);
+  events_.show();
 }
 
 void SoftCq::arm(provider::Arm what) {

@@ -15,7 +15,8 @@ namespace iwarp::verbs::soft {
 /// for drives the connections attached here and counts as a sign (PollSigns), and so does each time
 /// that a sleep is interrupted: an engine leaves sockets to the pollers of a queue whose count
 /// moves. While the queue is armed, or its event waits for the program, the polls of one that
-/// sleeps on events leave them to the engine.
+/// sleeps on events leave them to the engine. A thread that sleeps until there is an event borrows
+/// the socket of the queue's connection, if it has only one.
 class SoftCq final : public provider::Cq {
  public:
   SoftCq(std::shared_ptr<const Services> services, std::uint32_t depth, std::uint32_t number);
@@ -31,6 +32,9 @@ class SoftCq final : public provider::Cq {
   [[nodiscard]] int wait_descriptor() override;
   bool begin_wait() override;
   void end_wait() override;
+  bool begin_event_wait() override;
+  void drive_for_event() override;
+  void end_event_wait() override;
 
   /// The most that a completion queue holds.
   static constexpr std::uint32_t kMaxDepth = 1U << 22U;
@@ -53,6 +57,7 @@ class SoftCq final : public provider::Cq {
 
  private:
   [[nodiscard]] bool leaves_to_engine();
+  void raise_event();
 
   const std::shared_ptr<const Services> services_;
   const std::uint32_t number_;

@@ -1,10 +1,9 @@
 #pragma once
 
-#include <pthread.h>
-#include <signal.h>
-
 #include <thread>
 #include <utility>
+
+#include "iwarp/process/blocked_signals.hpp"
 
 namespace iwarp::process {
 
@@ -13,24 +12,7 @@ namespace iwarp::process {
 /// itself are not blocked. Throws std::system_error.
 template <typename Function>
 std::thread quiet_thread(Function function) {
-  class Blocked {
-   public:
-    Blocked() {
-      sigset_t blocked;
-      sigfillset(&blocked);
-      for (const int own : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS, SIGABRT}) {
-        sigdelset(&blocked, own);
-      }
-      pthread_sigmask(SIG_SETMASK, &blocked, &before_);
-    }
-    Blocked(const Blocked&) = delete;
-    Blocked& operator=(const Blocked&) = delete;
-    ~Blocked() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
-
-   private:
-    sigset_t before_{};
-  };
-  const Blocked inherited;
+  const BlockedSignals inherited;
   return std::thread(std::move(function));
 }
 

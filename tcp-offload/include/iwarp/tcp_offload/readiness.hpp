@@ -32,6 +32,9 @@ struct Ready {
   bool urgent = false;
 };
 
+/// Whether there is something to read at a descriptor now, an end, or an error. Any thread.
+[[nodiscard]] bool is_readable(int descriptor);
+
 /// A set of descriptors to wait on (epoll). add(), modify() and remove() may be called from any
 /// thread, also while another waits.
 class ReadinessSet {

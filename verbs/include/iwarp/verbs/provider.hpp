@@ -84,7 +84,8 @@ class IWARP_API Cq {
   /// Blocks until a completion is there, none can come any more, or the time is over; the caller
   /// drives the sockets.
   virtual bool wait(std::chrono::milliseconds timeout) = 0;
-  /// Readable exactly while an event is there that take_event() has not taken.
+  /// Readable exactly while an event is there that take_event() has not taken, but for those that
+  /// drive_for_event() leaves to its caller.
   [[nodiscard]] virtual int event_descriptor() = 0;
   /// Takes one event; false when there is none.
   virtual bool take_event() = 0;
@@ -107,6 +108,17 @@ class IWARP_API Cq {
   }
   /// After each begin_wait().
   virtual void end_wait() { take_event(); }
+  /// The parts of a sleep until there is an event, of a thread that also wakes for
+  /// event_descriptor(), inside one call of the program; one thread at a time, and none in wait().
+  /// Whether it is to wake for wait_descriptor() as well, and to call drive_for_event() then; if
+  /// not, nothing else of these is to be called. An event may be there already. The default is for
+  /// devices that their callers do not drive.
+  virtual bool begin_event_wait() { return false; }
+  /// Drives what is ready. An event that this raises is to be taken by the caller next, by
+  /// take_event(); others are told of it by end_event_wait() only.
+  virtual void drive_for_event() {}
+  /// After each begin_event_wait() that said yes, by the same thread.
+  virtual void end_event_wait() {}
 };
 
 /// What a shared receive queue is made with.
