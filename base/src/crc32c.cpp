@@ -3,7 +3,7 @@
 #include <isa-l/crc.h>
 
 #include "crc32c_copy.hpp"
-#include "crc32c_fold.hpp"
+#include "crc32c_kernels.hpp"
 
 #if defined(__x86_64__)
 #include <immintrin.h>
@@ -61,10 +61,11 @@ std::uint32_t crc_library(std::uint32_t crc, const std::byte* at, std::size_t si
 }  // namespace
 
 void Crc32c::update(ConstBytes bytes) {
-  if (const std::size_t size = crc32c_fold::foldable(bytes.size());
-      size != 0 && crc32c_fold::usable()) {
-    state_ = crc32c_fold::read(state_, bytes.data(), size);
-    bytes = bytes.subspan(size);
+  if (const auto* kernel = crc32c_kernels::best(); kernel != nullptr) {
+    if (const std::size_t size = kernel->reads.taken(bytes.size())) {
+      state_ = kernel->read(state_, bytes.data(), size);
+      bytes = bytes.subspan(size);
+    }
   }
   if (bytes.size() <= kInlineLimit && has_crc_instruction()) {
     state_ = crc_inline(state_, bytes.data(), bytes.size());

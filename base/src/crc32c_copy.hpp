@@ -17,13 +17,12 @@ using Kernel = std::uint32_t (*)(std::uint32_t state, std::byte* to, const std::
 std::uint32_t by_blocks(std::uint32_t state, std::byte* to, const std::byte* from,
                         std::size_t size);
 
-/// In one pass through 512-bit registers; null where the processor has no AVX-512 or no VPCLMULQDQ.
-Kernel in_one_pass();
+/// In one pass, by the kernel of crc32c_kernels that has this name; null where the processor
+/// cannot.
+Kernel in_512_bits();
+Kernel in_256_bits();  ///< See in_512_bits().
 
 /// The fastest of them on this processor.
-inline Kernel best() {
-  static const Kernel kernel = in_one_pass() != nullptr ? in_one_pass() : &by_blocks;
-  return kernel;
-}
+Kernel best();
 
 }  // namespace iwarp::crc32c_copy

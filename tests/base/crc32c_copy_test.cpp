@@ -26,8 +26,10 @@ using test::Random;
 class Crc32cCopy : public testing::TestWithParam<const char*> {
  protected:
   void SetUp() override {
-    const bool blocks = std::string_view(GetParam()) == "by_blocks";
-    kernel = blocks ? &crc32c_copy::by_blocks : crc32c_copy::in_one_pass();
+    const std::string_view name = GetParam();
+    kernel = name == "by_blocks"     ? &crc32c_copy::by_blocks
+             : name == "in_256_bits" ? crc32c_copy::in_256_bits()
+                                     : crc32c_copy::in_512_bits();
     if (kernel == nullptr) GTEST_SKIP() << "this processor lacks its instructions";
   }
 
@@ -42,7 +44,8 @@ class Crc32cCopy : public testing::TestWithParam<const char*> {
 
   Kernel kernel = nullptr;
 };
-INSTANTIATE_TEST_SUITE_P(Kernels, Crc32cCopy, testing::Values("by_blocks", "in_one_pass"),
+INSTANTIATE_TEST_SUITE_P(Kernels, Crc32cCopy,
+                         testing::Values("by_blocks", "in_256_bits", "in_512_bits"),
                          [](const auto& kernel) { return std::string(kernel.param); });
 
 std::vector<std::byte> random_octets(std::size_t size, Random& random) {

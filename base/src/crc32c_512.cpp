@@ -1,37 +1,21 @@
-#include "crc32c_fold.hpp"
-
 #include <array>
+
+#include "crc32c_kernels.hpp"
 
 #if defined(__x86_64__)
 #include <immintrin.h>
 #endif
 
-namespace iwarp::crc32c_fold {
+namespace iwarp::crc32c_kernels {
 
 #if defined(__x86_64__)
+namespace wide_512 {
 namespace {
 
 constexpr std::size_t kRegister = 64;
 // Four registers hide the latency of the products.
 constexpr std::size_t kStep = 4 * kRegister;
 
-// x to the power of n, modulo the polynomial of CRC32c, the bits in the order in which the CRC has
-// them: that of x^0 is the highest.
-constexpr std::uint32_t power_of_x(unsigned n) {
-  std::uint32_t value = 0x80000000U;
-  for (; n > 0; --n) value = (value >> 1U) ^ ((value & 1U) != 0 ? 0x82F63B78U : 0U);
-  return value;
-}
-
-// Carrying 128 bits over `bits` further ones takes two products without carry: of the half that
-// comes first, whose powers of x are higher by 64, and of the other. In this order of bits a
-// product comes out one place too low, hence the shift.
-struct Fold {
-  std::uint64_t first, second;
-};
-constexpr Fold fold_over(unsigned bits) {
-  return {std::uint64_t{power_of_x(bits + 32)} << 1U, std::uint64_t{power_of_x(bits - 32)} << 1U};
-}
 constexpr Fold kOverStep = fold_over(8 * kStep);
 constexpr Fold kOverRegister = fold_over(8 * kRegister);
 
@@ -116,18 +100,6 @@ IWARP_TARGET std::uint32_t fold(std::uint32_t state, Octets octets, std::size_t 
 
 #undef IWARP_TARGET
 
-}  // namespace
-
-bool usable() {
-  static const bool there_is_all = __builtin_cpu_supports("avx512f") != 0 &&
-                                   __builtin_cpu_supports("vpclmulqdq") != 0 &&
-                                   __builtin_cpu_supports("sse4.2") != 0;
-  return there_is_all;
-}
-
-// Below two steps other ways are as fast, as the registers have to be filled and joined.
-std::size_t foldable(std::size_t size) { return size < 2 * kStep ? 0 : size & ~(kRegister - 1); }
-
 std::uint32_t read(std::uint32_t state, const std::byte* from, std::size_t size) {
   return fold(state, Read(from), size);
 }
@@ -136,13 +108,24 @@ std::uint32_t copy(std::uint32_t state, std::byte* to, const std::byte* from, st
   return fold(state, Copied(to, from), size);
 }
 
+// The registers have to be filled and joined.
+constexpr Sizes kSizes{2 * kStep, kRegister};
+constexpr Kernel kKernel{&read, kSizes, &copy, kSizes};
+
+}  // namespace
+}  // namespace wide_512
+
+const Kernel* in_512_bits() {
+  static const bool usable = __builtin_cpu_supports("avx512f") != 0 &&
+                             __builtin_cpu_supports("vpclmulqdq") != 0 &&
+                             __builtin_cpu_supports("sse4.2") != 0;
+  return usable ? &wide_512::kKernel : nullptr;
+}
+
 #else
 
-bool usable() { return false; }
-std::size_t foldable(std::size_t) { return 0; }
-std::uint32_t read(std::uint32_t state, const std::byte*, std::size_t) { return state; }
-std::uint32_t copy(std::uint32_t state, std::byte*, const std::byte*, std::size_t) { return state; }
+const Kernel* in_512_bits() { return nullptr; }
 
 #endif
 
-}  // namespace iwarp::crc32c_fold
+}  // namespace iwarp::crc32c_kernels
