@@ -161,10 +161,11 @@ int CqEvents::take(Cq*& from) {
 
 // As epoll_wait(2): more than 0 if `told` names a queue that has an event, or `from` the one from
 // which that was taken. Signals arrive while the thread sleeps, and only then: their handlers may
-// end the process, or not return, but not with what is locked here, and none that comes while the
-// thread is awake for what raises no event is to go by without ending the wait.
+// end the process, or not return, but not with what is locked here, and one that comes while the
+// thread is awake for what raises no event is to end the wait. A thread that blocks the signals of
+// memory that is not there does not drive.
 int CqEvents::sleep(std::uint64_t& told, Cq*& from) {
-  const process::BlockedSignals whole;
+  const process::BlockedSignals whole(process::OwnSignals::kAsBefore);
   Sleep sleep(*this, whole.admitted_memory_faults());
   if (sleep.drives()) {
     if (take_any(from)) return 1;  // what had been posted has completed

@@ -12,7 +12,7 @@ namespace iwarp::process {
 /// itself are not blocked. Throws std::system_error.
 template <typename Function>
 std::thread quiet_thread(Function function) {
-  const BlockedSignals inherited;
+  const BlockedSignals inherited(OwnSignals::kArrive);
   return std::thread(std::move(function));
 }
 
