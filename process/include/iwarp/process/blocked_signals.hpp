@@ -18,6 +18,7 @@ enum class OwnSignals : bool {
 /// as it is.
 class BlockedSignals {
  public:
+  /// From now on.
   explicit BlockedSignals(OwnSignals own_signals) {
     sigset_t blocked;
     ::sigfillset(&blocked);
