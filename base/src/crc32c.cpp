@@ -61,7 +61,8 @@ std::uint32_t crc_library(std::uint32_t crc, const std::byte* at, std::size_t si
 }  // namespace
 
 void Crc32c::update(ConstBytes bytes) {
-  if (const auto* kernel = crc32c_kernels::best(); kernel != nullptr) {
+  const auto* const kernel = bytes.size() > kInlineLimit ? crc32c_kernels::best() : nullptr;
+  if (kernel != nullptr) {
     if (const std::size_t size = kernel->reads.taken(bytes.size())) {
       state_ = kernel->read(state_, bytes.data(), size);
       bytes = bytes.subspan(size);

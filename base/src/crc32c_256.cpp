@@ -198,9 +198,4 @@ const Kernel* in_256_bits() { return nullptr; }
 
 #endif
 
-const Kernel* best() {
-  static const Kernel* const kernel = in_512_bits() != nullptr ? in_512_bits() : in_256_bits();
-  return kernel;
-}
-
 }  // namespace iwarp::crc32c_kernels

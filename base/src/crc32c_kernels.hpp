@@ -34,8 +34,11 @@ const Kernel* in_512_bits();
 /// By such products in registers of 256 bits, and what is only read by the crc32 instruction at the
 /// same time; null where the processor lacks AVX2, VPCLMULQDQ or SSE 4.2.
 const Kernel* in_256_bits();
-/// The fastest of them on this processor, if any.
-const Kernel* best();
+/// The faster of them on this processor, if any.
+inline const Kernel* best() {
+  static const Kernel* const kernel = in_512_bits() != nullptr ? in_512_bits() : in_256_bits();
+  return kernel;
+}
 
 /// A polynomial times x to the power of n, modulo that of CRC32c, the bits in the order in which
 /// the CRC has them: that of x^0 is the highest.

@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "crc32c_copy.hpp"
-#include "crc32c_kernels.hpp"
 #include "iwarp/base/crc32c.hpp"
 
 namespace {
@@ -103,15 +102,6 @@ void check(benchmark::State& state,
 }
 
 BENCHMARK_CAPTURE(check, library, &by_library)->Arg(256)->Arg(1444)->Arg(8944)->Arg(64768);
-std::uint32_t by_256_bits(std::uint32_t state, std::byte* from, std::size_t size) {
-  const auto* folds = iwarp::crc32c_kernels::in_256_bits();
-  if (folds == nullptr) return by_update(state, from, size);
-  const std::size_t folded = folds->reads.taken(size);
-  if (folded != 0) state = folds->read(state, from, folded);
-  return by_update(state, from + folded, size - folded);
-}
-
-BENCHMARK_CAPTURE(check, in_256_bits, &by_256_bits)->Arg(256)->Arg(1444)->Arg(8944)->Arg(64768);
 BENCHMARK_CAPTURE(check, update, &by_update)->Arg(256)->Arg(1444)->Arg(8944)->Arg(64768);
 
 const std::vector<std::vector<std::int64_t>> kShapes = {{1428, 8944, 64754}, {256, 16384}};
