@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <system_error>
 #include <utility>
 
@@ -55,14 +56,23 @@ int wait_for_one(const process::Descriptor& set, std::uint64_t& number, int mill
 }  // namespace
 
 // A thread that sleeps, and what it drives meanwhile: the queues that let it, if it sleeps here
-// alone and they are few.
+// alone and they are few. Signals arrive at a thread that drives while it sleeps, and only then:
+// their handlers may end the process, or not return, but not with what is locked here, and one that
+// comes while the thread is awake for what raises no event is to end the wait. A thread that blocks
+// the signals of memory that is not there does not drive.
 class CqEvents::Sleep {
  public:
-  Sleep(CqEvents& events, bool may_drive) : events_(events) {
+  explicit Sleep(CqEvents& events) : events_(events) {
     const process::NoCancel whole;
+    {
+      const std::lock_guard lock(events_.mutex_);
+      const bool alone = events_.sleepers_++ == 0;
+      if (!alone || !has_few()) return;
+    }
+    signals_.emplace(process::OwnSignals::kAsBefore);
+    if (!signals_->admitted_memory_faults()) return;
     const std::lock_guard lock(events_.mutex_);
-    const bool alone = events_.sleepers_++ == 0;
-    if (!alone || !may_drive || events_.queues_.size() > driven_.static_capacity) return;
+    if (!has_few()) return;  // any more
     for (auto& [number, member] : events_.queues_) {
       if (begin(number, member)) driven_.emplace_back(number, member.cq->core);
     }
@@ -82,6 +92,8 @@ class CqEvents::Sleep {
   }
 
   [[nodiscard]] bool drives() const { return !driven_.empty(); }
+  // What is blocked while it sleeps; null: what is blocked now.
+  [[nodiscard]] const sigset_t* signals() const { return signals_ ? &signals_->before() : nullptr; }
   // A queue that has been destroyed meanwhile goes here.
   void end_driving() {
     const process::NoCancel whole;
@@ -95,6 +107,7 @@ class CqEvents::Sleep {
   }
 
  private:
+  [[nodiscard]] bool has_few() const { return events_.queues_.size() <= driven_.static_capacity; }
   // A queue that is not driven must not wake the thread for what another one is to read.
   bool begin(std::uint64_t number, Member& member) {
     const bool begun = member.cq->core->begin_event_wait();
@@ -107,6 +120,7 @@ class CqEvents::Sleep {
   using Driven = std::pair<std::uint64_t, std::shared_ptr<verbs::provider::Cq>>;
   static constexpr std::size_t kFew = 2;  // those of a queue pair
 
+  std::optional<process::BlockedSignals> signals_;  // handlers run behind the end of all else
   CqEvents& events_;
   boost::container::static_vector<Driven, kFew> driven_;
 };
@@ -160,27 +174,22 @@ int CqEvents::take(Cq*& from) {
 }
 
 // As epoll_wait(2): more than 0 if `told` names a queue that has an event, or `from` the one from
-// which that was taken. Signals arrive while the thread sleeps, and only then: their handlers may
-// end the process, or not return, but not with what is locked here, and one that comes while the
-// thread is awake for what raises no event is to end the wait. A thread that blocks the signals of
-// memory that is not there does not drive.
+// which that was taken.
 int CqEvents::sleep(std::uint64_t& told, Cq*& from) {
-  const process::BlockedSignals whole(process::OwnSignals::kAsBefore);
-  Sleep sleep(*this, whole.admitted_memory_faults());
+  Sleep sleep(*this);
   if (sleep.drives()) {
     if (take_any(from)) return 1;  // what had been posted has completed
-    if (const auto found = sleep_and_drive(sleep, whole.before(), told, from)) return *found;
+    if (const auto found = sleep_and_drive(sleep, told, from)) return *found;
     sleep.end_driving();
   }
-  return wait_for_one(epoll_, told, -1, &whole.before());
+  return wait_for_one(epoll_, told, -1, sleep.signals());
 }
 
 // None if the thread has woken too often for what raises no event.
-std::optional<int> CqEvents::sleep_and_drive(Sleep& sleep, const sigset_t& signals,
-                                             std::uint64_t& told, Cq*& from) {
+std::optional<int> CqEvents::sleep_and_drive(Sleep& sleep, std::uint64_t& told, Cq*& from) {
   for (int vain_wakes = 0; vain_wakes < kMostVainWakes; ++vain_wakes) {
     std::uint64_t number = 0;
-    const int found = wait_for_one(sleep_set_, number, -1, &signals);
+    const int found = wait_for_one(sleep_set_, number, -1, sleep.signals());
     if (found <= 0 || caller_is_left_behind()) return found;
     if (number == kEvents) {
       // Another thread may have been faster.

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <infiniband/verbs.h>
-#include <signal.h>
 
 #include <cstdint>
 #include <map>
@@ -47,8 +46,7 @@ class CqEvents {
   bool take_any(Cq*& from);
   static bool give(Cq& cq, Cq*& to);
   int sleep(std::uint64_t& told, Cq*& from);
-  std::optional<int> sleep_and_drive(Sleep& sleep, const sigset_t& signals, std::uint64_t& told,
-                                     Cq*& from);
+  std::optional<int> sleep_and_drive(Sleep& sleep, std::uint64_t& told, Cq*& from);
   [[nodiscard]] bool join_sleep_set(std::uint64_t number, Member& member);
   void leave_sleep_set(Member& member);
 

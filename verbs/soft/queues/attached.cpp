@@ -74,16 +74,11 @@ void Attached::drive() {
 // An only connection need not be asked for. What is told once, of one that does not read, has to
 // be.
 void Attached::drive_ready() {
-  if (only_one_reads()) {
-    drive_each();
-  } else {
-    wait_and_drive({}, [] { return true; });
+  {
+    const Guard lock(drive_mutex_);
+    if (driven_.size() == 1 && driven_.front()->waits().input) return driven_.front()->drive();
   }
-}
-
-bool Attached::only_one_reads() {
-  const Guard lock(drive_mutex_);
-  return driven_.size() == 1 && driven_.front()->waits().input;
+  wait_and_drive({}, [] { return true; });
 }
 
 bool Attached::borrow(SocketService& from) {

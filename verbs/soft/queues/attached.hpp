@@ -69,7 +69,6 @@ class Attached {
     std::error_code why;
   };
   void drive_each();
-  [[nodiscard]] bool only_one_reads();
   [[nodiscard]] bool has_sockets() IWARP_REQUIRES(drive_mutex_);
   tcp_offload::ReadinessSet& sockets();
   tcp_offload::ReadinessSet* sockets_if_any();
