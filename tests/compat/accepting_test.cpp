@@ -44,9 +44,7 @@ class Accepting : public testing::Test {
     return ::poll(&there, 1, 0) == 1;
   }
   void make_client(End& client) {
-    must(rdma_create_id(nullptr, &client.id, nullptr, RDMA_PS_TCP), "rdma_create_id");
-    must(rdma_resolve_addr(client.id, nullptr, plain(at_), 2000), "rdma_resolve_addr");
-    must(rdma_resolve_route(client.id, 2000), "rdma_resolve_route");
+    client.id = resolve(at_);
     client.make_qp();
   }
   void take_request(End& server) {

@@ -1,18 +1,10 @@
+#include "compat/blocking.hpp"
+
 #include <fcntl.h>
 #include <poll.h>
-#include <pthread.h>
-#include <signal.h>
-#include <sys/mman.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <atomic>
 #include <mutex>
-
-#include "compat/pair.hpp"
-#include "support/forked_child.hpp"
-#include "support/interrupted_call.hpp"
-#include "support/sanitizers.hpp"
 
 // Threads that sleep in ibv_get_cq_event(): alone, where they read the sockets themselves, in
 // company, and threads that stop coming.
@@ -20,146 +12,6 @@ namespace iwarp::compat_test {
 namespace {
 
 using namespace std::chrono_literals;
-
-// A thread that has come to its sleep.
-class SleepingThread {
- public:
-  explicit SleepingThread(const std::function<void()>& body)
-      : thread_([this, body] {
-          number_ = ::gettid();
-          body();
-          over_ = true;
-        }) {
-    while (!over_ && (number_ == 0 || !test::sleeps(number_))) std::this_thread::yield();
-  }
-  SleepingThread(const SleepingThread&) = delete;
-  SleepingThread& operator=(const SleepingThread&) = delete;
-  ~SleepingThread() {
-    if (thread_.joinable()) thread_.join();
-  }
-  void join() { thread_.join(); }
-  // How often it has been woken, and gone to sleep again, as a text.
-  [[nodiscard]] std::string switches() const {
-    return test::status_of_thread(std::to_string(number_)).switches;
-  }
-
- private:
-  std::atomic<pid_t> number_{0};
-  std::atomic<bool> over_{false};
-  std::thread thread_;
-};
-
-// Takes an event of the channel, arms its queue, and takes what has completed there.
-std::size_t take_event(ibv_comp_channel* channel, std::vector<ibv_wc>& into) {
-  ibv_cq* queue = nullptr;
-  void* context = nullptr;
-  must(ibv_get_cq_event(channel, &queue, &context), "ibv_get_cq_event");
-  ibv_ack_cq_events(queue, 1);
-  must(ibv_req_notify_cq(queue, 0), "ibv_req_notify_cq");
-  const std::size_t before = into.size();
-  for (;;) {
-    ibv_wc done{};
-    const int got = ibv_poll_cq(queue, 1, &done);
-    if (got < 0) throw std::runtime_error("ibv_poll_cq fails");
-    if (got == 0) return into.size() - before;
-    into.push_back(done);
-  }
-}
-
-std::size_t count_receives(const std::vector<ibv_wc>& done) {
-  std::size_t count = 0;
-  for (const ibv_wc& one : done) {
-    if (one.status != IBV_WC_SUCCESS) throw std::runtime_error(ibv_wc_status_str(one.status));
-    count += one.opcode == IBV_WC_RECV ? 1 : 0;
-  }
-  return count;
-}
-
-void* take_and_acknowledge(void* channel) {
-  ibv_cq* queue = nullptr;
-  void* context = nullptr;
-  if (ibv_get_cq_event(static_cast<ibv_comp_channel*>(channel), &queue, &context) == 0) {
-    ibv_ack_cq_events(queue, 1);
-  }
-  return nullptr;
-}
-
-// The client writes to the second quarter of the server's memory, or reads from there.
-void post_one_sided(Pair& pair, ibv_wr_opcode opcode) {
-  ibv_sge here = pair.client.sge(64);
-  ibv_send_wr request{};
-  request.sg_list = &here;
-  request.num_sge = 1;
-  request.opcode = opcode;
-  request.wr.rdma.remote_addr = reinterpret_cast<std::uintptr_t>(pair.server.memory.data()) + 64;
-  request.wr.rdma.rkey = pair.server.mr->rkey;
-  ibv_send_wr* bad = nullptr;
-  must(ibv_post_send(pair.client.id->qp, &request, &bad), "ibv_post_send");
-}
-
-void await_one_sided(Pair& pair) {
-  const ibv_wc done = completion_of(pair.client.id->send_cq);
-  if (done.status != IBV_WC_SUCCESS) throw std::runtime_error(ibv_wc_status_str(done.status));
-}
-
-void one_sided(Pair& pair, ibv_wr_opcode opcode) {
-  post_one_sided(pair, opcode);
-  await_one_sided(pair);
-}
-
-// Answers messages, or awaits answers; each is of one completion.
-class Player {
- public:
-  explicit Player(End& end) : end_(end), channel_(end.id->qp->recv_cq->channel) {}
-
-  void arm() const {
-    must(ibv_req_notify_cq(end_.id->qp->recv_cq, 0), "ibv_req_notify_cq");
-    must(ibv_req_notify_cq(end_.id->qp->send_cq, 0), "ibv_req_notify_cq");
-  }
-  void await_message() {
-    while (count_receives(done_) == 0) take_event(channel_, done_);
-    done_.clear();
-    must(end_.post_receive(1), "ibv_post_recv");
-  }
-  void send() {
-    must(end_.post_send(2, end_.sge()), "ibv_post_send");
-    ibv_cq* const sends = end_.id->qp->send_cq;
-    if (sends->channel != channel_) completion_of(sends);
-  }
-
- private:
-  End& end_;
-  ibv_comp_channel* const channel_;
-  std::vector<ibv_wc> done_;
-};
-
-// Both queues of an end at one channel.
-void use_one_channel(End& end, ibv_qp_init_attr& attributes) {
-  ibv_context* const context = end.id->verbs;
-  ibv_comp_channel* const channel =
-      must(ibv_create_comp_channel(context), "ibv_create_comp_channel");
-  attributes.send_cq = must(ibv_create_cq(context, 32, nullptr, channel, 0), "ibv_create_cq");
-  attributes.recv_cq = must(ibv_create_cq(context, 32, nullptr, channel, 0), "ibv_create_cq");
-}
-
-void play(Pair& pair, int rounds) {
-  Player client(pair.client);
-  Player server(pair.server);
-  must(pair.client.post_receive(1), "ibv_post_recv");
-  client.arm();
-  server.arm();
-  std::thread answers([&] {
-    for (int i = 0; i < rounds; ++i) {
-      server.await_message();
-      server.send();
-    }
-  });
-  for (int i = 0; i < rounds; ++i) {
-    client.send();
-    client.await_message();
-  }
-  answers.join();
-}
 
 TEST(Blocking, MessagesGoToAndFroAtChannelsOfOneQueueEach) {
   Pair pair;
@@ -272,8 +124,7 @@ TEST(Blocking, PeerIsServedWhileTheThreadDoesNotComeBack) {
   Pair pair;
   Player server(pair.server);
   server.arm();
-  std::thread once([&] { server.await_message(); });
-  std::this_thread::sleep_for(20ms);
+  SleepingThread once([&] { server.await_message(); });
   ASSERT_EQ(pair.client.post_send(7, pair.client.sge()), 0);
   EXPECT_EQ(completion_of(pair.client.id->send_cq).status, IBV_WC_SUCCESS);
   once.join();
@@ -292,144 +143,6 @@ TEST(Blocking, PostsLeaveWhileTheThreadDoesNotComeBack) {
   for (std::uint64_t i = 0; i < kMessages; ++i) {
     EXPECT_EQ(completion_of(pair.client.id->qp->recv_cq).opcode, IBV_WC_RECV);
   }
-}
-
-// The peer writes on and on: there is always something for which the thread wakes.
-TEST(Blocking, SignalEndsTheWaitOfAThreadThatDrives) {
-  Pair pair;
-  must(ibv_req_notify_cq(pair.server.id->recv_cq, 0), "ibv_req_notify_cq");
-  const test::SignalHandler handler(0);
-  std::atomic<bool> enough{false};
-  std::thread writes([&] {
-    constexpr int kUnderWay = 8;
-    for (int i = 0; i < kUnderWay; ++i) post_one_sided(pair, IBV_WR_RDMA_WRITE);
-    for (; !enough; await_one_sided(pair)) post_one_sided(pair, IBV_WR_RDMA_WRITE);
-    for (int i = 0; i < kUnderWay; ++i) await_one_sided(pair);
-  });
-  for (int i = 0; i < 10; ++i) {
-    test::InterruptedCall call([channel = pair.server.id->recv_cq_channel] {
-      ibv_cq* queue = nullptr;
-      void* context = nullptr;
-      return ibv_get_cq_event(channel, &queue, &context);
-    });
-    call.signal();
-    for (int waits = 0; waits < 2000 && !call.over(); ++waits) std::this_thread::sleep_for(1ms);
-    EXPECT_TRUE(call.over());
-    call.signal_until_over();
-    EXPECT_EQ(call.result(), -1);
-    EXPECT_EQ(call.error(), EINTR);
-  }
-  enough = true;
-  writes.join();
-}
-
-// The thread is the last that knows the queue.
-TEST(Blocking, QueueMayGoWhileAThreadSleepsAndIsCancelled) {
-  if (test::kSanitizer) GTEST_SKIP() << test::kNoCancelling;
-  Pair pair;
-  ibv_cq* const stays = pair.server.id->recv_cq;
-  ibv_comp_channel* const channel = stays->channel;
-  int cancelled = 0;
-  for (int i = 0; i < 200; ++i) {
-    ibv_cq* const goes =
-        must(ibv_create_cq(pair.server.id->verbs, 4, nullptr, channel, 0), "ibv_create_cq");
-    must(ibv_req_notify_cq(stays, 0), "ibv_req_notify_cq");
-    pthread_t thread{};
-    ASSERT_EQ(pthread_create(&thread, nullptr, &take_and_acknowledge, channel), 0);
-    std::this_thread::sleep_for(100us);
-    must(ibv_destroy_cq(goes), "ibv_destroy_cq");
-    ASSERT_EQ(pair.client.post_send(1, pair.client.sge()), 0);
-    std::this_thread::sleep_for(std::chrono::microseconds(i));
-    pthread_cancel(thread);
-    void* result = nullptr;
-    ASSERT_EQ(pthread_join(thread, &result), 0);
-    if (result == PTHREAD_CANCELED) {
-      take_and_acknowledge(channel);  // it is still there
-      ++cancelled;
-    }
-    ASSERT_EQ(completion_of(stays).status, IBV_WC_SUCCESS);
-    must(pair.server.post_receive(1), "ibv_post_recv");
-    ASSERT_EQ(completion_of(pair.client.id->send_cq).status, IBV_WC_SUCCESS);
-  }
-  RecordProperty("cancelled", cancelled);
-}
-
-// The set of a thread that sleeps tells of a reset again and again, whether the socket is read or
-// not. What the peer's program has not read makes its end a reset.
-TEST(Blocking, ThreadSleepsAtAConnectionThatEndsWhileAMessageAwaitsAReceive) {
-  if (test::kSanitizer) GTEST_SKIP() << test::kNoThreadsInChildren;
-  sockaddr_in at = loopback();
-  rdma_cm_id* listener = nullptr;
-  must(rdma_create_id(nullptr, &listener, nullptr, RDMA_PS_TCP), "rdma_create_id");
-  must(rdma_bind_addr(listener, plain(at)), "rdma_bind_addr");
-  must(rdma_listen(listener, 4), "rdma_listen");
-  at.sin_port = rdma_get_src_port(listener);
-  const pid_t child = test::fork_for();
-  if (child == 0) {
-    End client;
-    must(rdma_create_id(nullptr, &client.id, nullptr, RDMA_PS_TCP), "rdma_create_id");
-    must(rdma_resolve_addr(client.id, nullptr, plain(at), 2000), "rdma_resolve_addr");
-    must(rdma_resolve_route(client.id, 2000), "rdma_resolve_route");
-    client.make_qp();
-    must(rdma_connect(client.id, nullptr), "rdma_connect");
-    must(client.post_send(1, client.sge()), "ibv_post_send");
-    must(client.post_send(2, client.sge()), "ibv_post_send");
-    completion_of(client.id->send_cq);
-    completion_of(client.id->send_cq);
-    ::raise(SIGSTOP);
-    ::_exit(0);
-  }
-  End server;
-  must(rdma_get_request(listener, &server.id), "rdma_get_request");
-  server.make_qp();
-  must(server.post_receive(1), "ibv_post_recv");
-  must(ibv_req_notify_cq(server.id->recv_cq, 0), "ibv_req_notify_cq");
-  must(rdma_accept(server.id, nullptr), "rdma_accept");
-  take_and_acknowledge(server.id->recv_cq_channel);
-  completion_of(server.id->recv_cq);
-  must(ibv_req_notify_cq(server.id->recv_cq, 0), "ibv_req_notify_cq");
-  SleepingThread sleeper([&] { take_and_acknowledge(server.id->recv_cq_channel); });
-  ASSERT_EQ(::waitpid(child, nullptr, WUNTRACED), child);
-  ASSERT_EQ(server.post_send(3, server.sge()), 0);
-  std::this_thread::sleep_for(20ms);
-  ::kill(child, SIGKILL);
-  ASSERT_EQ(::waitpid(child, nullptr, 0), child);
-  std::this_thread::sleep_for(100ms);
-  const std::string told = sleeper.switches();
-  std::this_thread::sleep_for(200ms);
-  EXPECT_EQ(sleeper.switches(), told) << "of the reset, but once";
-  must(server.post_receive(2), "ibv_post_recv");
-  sleeper.join();  // of the message that waited, or its flush
-  rdma_destroy_id(listener);
-}
-
-// Memory of which the program has been robbed, behind a thread that has been woken for nothing.
-TEST(Blocking, PeerThatReachesForMemoryThatIsGoneIsRefused) {
-  if (test::kSanitizer) GTEST_SKIP() << "the sanitizers handle faults themselves";
-  Pair pair;
-  const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
-  void* const memory =
-      ::mmap(nullptr, page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  ASSERT_NE(memory, MAP_FAILED);
-  ibv_mr* const region = must(ibv_reg_mr(pair.server.id->pd, memory, page,
-                                         IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE),
-                              "ibv_reg_mr");
-  must(ibv_req_notify_cq(pair.server.id->recv_cq, 0), "ibv_req_notify_cq");
-  SleepingThread sleeper([&] { take_and_acknowledge(pair.server.id->recv_cq_channel); });
-  for (int i = 0; i < 20; ++i) one_sided(pair, IBV_WR_RDMA_WRITE);
-  ::munmap(memory, page);
-  ibv_sge from = pair.client.sge();
-  ibv_send_wr write{};
-  write.sg_list = &from;
-  write.num_sge = 1;
-  write.opcode = IBV_WR_RDMA_WRITE;
-  write.wr.rdma.remote_addr = reinterpret_cast<std::uintptr_t>(memory);
-  write.wr.rdma.rkey = region->rkey;
-  ibv_send_wr* bad = nullptr;
-  ASSERT_EQ(ibv_post_send(pair.client.id->qp, &write, &bad), 0);
-  sleeper.join();
-  EXPECT_EQ(completion_of(pair.server.id->recv_cq).status, IBV_WC_WR_FLUSH_ERR);
-  ibv_dereg_mr(region);
 }
 
 // The thread reads for the queue of one connection, whose peer is silent; those of another queue
@@ -466,7 +179,7 @@ TEST(Blocking, ThreadSleepsOnWhileTheEngineServesTheOtherQueue) {
   must(ibv_req_notify_cq(of_two, 0), "ibv_req_notify_cq");
   Pair second(receives_at(of_two));
   SleepingThread sleeper([&] { take_and_acknowledge(channel); });
-  std::this_thread::sleep_for(20ms);
+  ASSERT_TRUE(sleeper.rests());
   const std::string asleep = sleeper.switches();
   for (int i = 0; i < 200; ++i) {
     one_sided(first, IBV_WR_RDMA_WRITE);

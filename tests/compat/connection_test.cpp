@@ -124,9 +124,7 @@ TEST(Listening, OptionKeepsTheFamiliesApart) {
       server.make_qp();
       must(rdma_accept(server.id, nullptr), "rdma_accept");
     });
-    must(rdma_create_id(nullptr, &client.id, nullptr, RDMA_PS_TCP), "rdma_create_id");
-    must(rdma_resolve_addr(client.id, nullptr, plain(at), 2000), "rdma_resolve_addr");
-    must(rdma_resolve_route(client.id, 2000), "rdma_resolve_route");
+    client.id = resolve(at);
     client.make_qp();
     EXPECT_EQ(rdma_connect(client.id, nullptr), only != 0 ? -1 : 0);
     if (only != 0) {

@@ -19,17 +19,11 @@ class WithoutDescriptors : public testing::Test {
 
 // librdmacm leaves the event with the listener, whose end, or next call, acknowledges it.
 TEST_F(WithoutDescriptors, GettingARequestFailsAndTheListenerGoesOn) {
-  sockaddr_in at = loopback();
-  rdma_cm_id* listener = nullptr;
-  must(rdma_create_id(nullptr, &listener, nullptr, RDMA_PS_TCP), "rdma_create_id");
-  must(rdma_bind_addr(listener, plain(at)), "rdma_bind_addr");
-  must(rdma_listen(listener, 4), "rdma_listen");
-  at.sin_port = rdma_get_src_port(listener);
+  sockaddr_in at{};
+  rdma_cm_id* const listener = listen(at);
   for (const bool served : {false, true, false}) {
     End client, server;
-    must(rdma_create_id(nullptr, &client.id, nullptr, RDMA_PS_TCP), "rdma_create_id");
-    must(rdma_resolve_addr(client.id, nullptr, plain(at), 2000), "rdma_resolve_addr");
-    must(rdma_resolve_route(client.id, 2000), "rdma_resolve_route");
+    client.id = resolve(at);
     client.make_qp();
     std::thread connector([&] {
       const int connected = rdma_connect(client.id, nullptr);

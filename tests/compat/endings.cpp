@@ -131,12 +131,9 @@ int exits_in_a_handler_of_the_sleeper() {
   const pid_t child = iwarp::test::fork_for();
   if (child == 0) {
     End server;
-    rdma_cm_id* listener = nullptr;
-    sockaddr_in at = loopback();
-    must(rdma_create_id(nullptr, &listener, nullptr, RDMA_PS_TCP), "rdma_create_id");
-    must(rdma_bind_addr(listener, plain(at)), "rdma_bind_addr");
-    must(rdma_listen(listener, 4), "rdma_listen");
-    port.write(rdma_get_src_port(listener));
+    sockaddr_in at{};
+    rdma_cm_id* const listener = listen(at);
+    port.write(at.sin_port);
     must(rdma_get_request(listener, &server.id), "rdma_get_request");
     server.make_qp();
     must(server.post_receive(1), "ibv_post_recv");
@@ -152,9 +149,7 @@ int exits_in_a_handler_of_the_sleeper() {
   }
   End client;
   sockaddr_in to = loopback(ntohs(port.read<__be16>()));
-  must(rdma_create_id(nullptr, &client.id, nullptr, RDMA_PS_TCP), "rdma_create_id");
-  must(rdma_resolve_addr(client.id, nullptr, plain(to), 1000), "rdma_resolve_addr");
-  must(rdma_resolve_route(client.id, 1000), "rdma_resolve_route");
+  client.id = resolve(to);
   client.make_qp();
   must(rdma_connect(client.id, nullptr), "rdma_connect");
   must(client.post_send(1, client.sge()), "ibv_post_send");
@@ -189,12 +184,9 @@ int becomes_a_daemon_after_listening() {
   Pipe ports, lives, answers, errors;
   const pid_t first = iwarp::test::fork_for();
   if (first == 0) {
-    rdma_cm_id* listener = nullptr;
-    sockaddr_in at = loopback();
-    must(rdma_create_id(nullptr, &listener, nullptr, RDMA_PS_TCP), "rdma_create_id");
-    must(rdma_bind_addr(listener, plain(at)), "rdma_bind_addr");
-    must(rdma_listen(listener, 4), "rdma_listen");
-    ports.write(rdma_get_src_port(listener));
+    sockaddr_in at{};
+    rdma_cm_id* const listener = listen(at);
+    ports.write(at.sin_port);
     if (iwarp::test::fork_for() != 0) ::_exit(0);
     ::dup2(errors.writer(), STDERR_FILENO);
     rdma_cm_id* id = nullptr;

@@ -134,9 +134,7 @@ TEST(Objects, RequestsMoveWithTheirListener) {
   at.sin_port = rdma_get_src_port(listener);
   std::thread client([at]() mutable {
     End end;
-    must(rdma_create_id(nullptr, &end.id, nullptr, RDMA_PS_TCP), "rdma_create_id");
-    must(rdma_resolve_addr(end.id, nullptr, plain(at), 2000), "rdma_resolve_addr");
-    must(rdma_resolve_route(end.id, 2000), "rdma_resolve_route");
+    end.id = resolve(at);
     end.make_qp();
     EXPECT_EQ(rdma_connect(end.id, nullptr), -1);
     EXPECT_EQ(errno, ECONNREFUSED);

@@ -45,6 +45,31 @@ inline sockaddr_in loopback(std::uint16_t port = 0) {
 
 inline sockaddr* plain(sockaddr_in& address) { return reinterpret_cast<sockaddr*>(&address); }
 
+/// What an id gets before it has addresses.
+using SetUp = std::function<void(rdma_cm_id*)>;
+
+/// An id whose calls wait, and that listens at loopback; `at` becomes its address.
+inline rdma_cm_id* listen(sockaddr_in& at, const SetUp& set_up = {}) {
+  rdma_cm_id* listener = nullptr;
+  at = loopback();
+  must(rdma_create_id(nullptr, &listener, nullptr, RDMA_PS_TCP), "rdma_create_id");
+  if (set_up) set_up(listener);
+  must(rdma_bind_addr(listener, plain(at)), "rdma_bind_addr");
+  must(rdma_listen(listener, 4), "rdma_listen");
+  at.sin_port = rdma_get_src_port(listener);
+  return listener;
+}
+
+/// An id whose calls wait, and that knows the way to a listener.
+inline rdma_cm_id* resolve(sockaddr_in to, const SetUp& set_up = {}) {
+  rdma_cm_id* id = nullptr;
+  must(rdma_create_id(nullptr, &id, nullptr, RDMA_PS_TCP), "rdma_create_id");
+  if (set_up) set_up(id);
+  must(rdma_resolve_addr(id, nullptr, plain(to), 2000), "rdma_resolve_addr");
+  must(rdma_resolve_route(id, 2000), "rdma_resolve_route");
+  return id;
+}
+
 inline ibv_qp_init_attr small_qp() {
   ibv_qp_init_attr attributes{};
   attributes.cap = {16, 16, 2, 2, 32};
@@ -123,22 +148,19 @@ struct Pair {
   /// `set_up` sees the listener's id and the client's before they have addresses.
   explicit Pair(const Prepare& prepare = {},
                 const std::function<void(rdma_cm_id*, bool listens)>& set_up = {}) {
-    sockaddr_in at = loopback();
-    must(rdma_create_id(nullptr, &listener, nullptr, RDMA_PS_TCP), "rdma_create_id");
-    if (set_up) set_up(listener, true);
-    must(rdma_bind_addr(listener, plain(at)), "rdma_bind_addr");
-    must(rdma_listen(listener, 4), "rdma_listen");
-    at.sin_port = rdma_get_src_port(listener);
+    sockaddr_in at{};
+    listener = listen(at, [&](rdma_cm_id* id) {
+      if (set_up) set_up(id, true);
+    });
     std::thread acceptor([&] {
       must(rdma_get_request(listener, &server.id), "rdma_get_request");
       server.make_qp(prepare);
       must(server.post_receive(100), "ibv_post_recv");
       must(rdma_accept(server.id, nullptr), "rdma_accept");
     });
-    must(rdma_create_id(nullptr, &client.id, nullptr, RDMA_PS_TCP), "rdma_create_id");
-    if (set_up) set_up(client.id, false);
-    must(rdma_resolve_addr(client.id, nullptr, plain(at), 2000), "rdma_resolve_addr");
-    must(rdma_resolve_route(client.id, 2000), "rdma_resolve_route");
+    client.id = resolve(at, [&](rdma_cm_id* id) {
+      if (set_up) set_up(id, false);
+    });
     client.make_qp(prepare);
     must(rdma_connect(client.id, nullptr), "rdma_connect");
     acceptor.join();
@@ -159,11 +181,7 @@ struct Pair {
 /// Connects to a peer that does not read, and sends messages until TCP takes no more; returns how
 /// many have completed. Gives nothing back.
 inline std::size_t send_to(std::uint16_t port, std::size_t count, std::uint32_t size) {
-  sockaddr_in to = loopback(port);
-  rdma_cm_id* id = nullptr;
-  must(rdma_create_id(nullptr, &id, nullptr, RDMA_PS_TCP), "rdma_create_id");
-  must(rdma_resolve_addr(id, nullptr, plain(to), 1000), "rdma_resolve_addr");
-  must(rdma_resolve_route(id, 1000), "rdma_resolve_route");
+  rdma_cm_id* const id = resolve(loopback(port));
   ibv_qp_init_attr attributes = small_qp();
   attributes.cap.max_send_wr = static_cast<std::uint32_t>(count);
   must(rdma_create_qp(id, nullptr, &attributes), "rdma_create_qp");
