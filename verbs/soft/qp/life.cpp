@@ -49,7 +49,12 @@ void QpLife::apply(LifeEvent event, std::optional<Course> only_in) {
   }
   if (stream != nullptr && step.action == LifeAction::kSendFin) stream->shutdown_send();
   if (stream != nullptr && step.action == LifeAction::kReset) stream->abort();
-  if (step.next.course != before.course) enter(step.next.course);
+  if (step.next.course != before.course) return enter(step.next.course);
+  // That of the input is waited for behind what was sent. It is wanted once it shows: a thread that
+  // runs the transmit half before sees to what is wanted then, but not to this.
+  if (connection::input_has_ended(step.next) && !connection::input_has_ended(before)) {
+    wanted_.transmit.store(true);
+  }
 }
 
 void QpLife::enter(Course course) {

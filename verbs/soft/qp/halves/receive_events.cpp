@@ -100,7 +100,6 @@ void ReceiveHalf::on_end_of_stream(Link& link, bool inside_fpdu) {
     parts_.life.explain(
         graceful_end(EndedBy::kPeerFin, EndLayer::kTcp, "the peer closed the connection"));
   }
-  parts_.wanted.transmit.store(true);
   end_input(link, cut ? LifeEvent::kInputLost : LifeEvent::kPeerFin);
 }
 
