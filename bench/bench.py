@@ -21,8 +21,8 @@ Each end keeps to a processor of its own. How far apart these are (distance 0: t
 each step twice as far) is found out before and after each measurement: the host of a virtual machine
 moves them, and raw TCP alone is four times as fast at 0 as at 3. Each distance has a line of its own.
 
-Needs root, for the namespaces. What is not installed (ucx_perftest, fi_pingpong) is left out:
-scripts/install-deps --bench. docs/performance.md says how to read what comes of it.
+Needs root, for the namespaces. What is not installed (ucx_perftest, fi_pingpong) is left out;
+scripts/install-deps --bench installs it, and MPI, before the preset release is built. docs/performance.md says how to read what comes of it.
 
 Exit status: 0, 1 if a row could not be measured, 2 for wrong usage. No row fails for being slow."""
 

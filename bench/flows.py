@@ -8,6 +8,7 @@ import subprocess
 import time
 import typing
 
+TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 START_SECONDS = 20
 RUN_SECONDS = 60
 
@@ -175,17 +176,89 @@ class Channel(Served):
                       cpu_of(told, "messages", 0, told["exchanges"]))
 
 
-class Once(Flow):
-    """With a server for each client, and so many iterations instead of a time: so many that the time
-    is about right are found at the first run."""
+class Counted(Flow):
+    """Takes a number of iterations instead of a time: the number at which the time is about right is
+    found at the first run."""
 
     first_iterations = 200
-    port = 21300
 
     def __init__(self, place, builds, figure, size):
         super().__init__(place, builds)
         self.figure, self.size = figure, size
         self.iterations = None
+
+    def once(self, iterations):
+        """The figure, and the seconds that were measured."""
+        raise NotImplementedError
+
+    def iterations_for(self, seconds):
+        """A few are slower than many are: what has taken too little time is tried again with more."""
+        iterations = self.first_iterations
+        for _ in range(3):
+            _, took = self.once(iterations)
+            iterations = max(int(iterations * seconds / max(took, 1e-4)), 50)
+            if took > seconds / 4:
+                break
+        return iterations
+
+    def run(self, seconds):
+        if self.iterations is None:
+            self.iterations = self.iterations_for(seconds)
+        value, _ = self.once(self.iterations)
+        return Sample(value)
+
+
+class Mpi(Counted):
+    """Open MPI, a rank at each end, left to choose its processors: over the verbs provider of
+    libfabric and this stack, over libfabric's tcp provider, or over its own TCP."""
+
+    family = "mpi"
+    missing = None if os.access("/usr/bin/mpirun.openmpi", os.X_OK) else "mpirun.openmpi"
+    agent = os.path.join(TOP, "tests", "programs", "instead_of_ssh")
+    ways = {"verbs": ["--mca", "pml", "cm", "--mca", "mtl", "ofi",
+                      "--mca", "mtl_ofi_provider_include", "verbs;ofi_rxm"],
+            "libfabric tcp": ["--mca", "pml", "cm", "--mca", "mtl", "ofi",
+                              "--mca", "mtl_ofi_provider_include", "tcp;ofi_rxm"],
+            "MPI's own tcp": ["--mca", "pml", "ob1", "--mca", "btl", "tcp,self"]}
+
+    def __init__(self, place, builds, figure, size, way="verbs", build="ours"):
+        super().__init__(place, builds, figure, size)
+        self.way = self.name = way
+        self.program = os.path.join(builds["ours"], "bench", "mpi", "mpi_bench")
+        self.runner = []
+        if way == "verbs":
+            self.name = self.family = build
+            self.runner = [os.path.join(builds[build], "cli", "iwarp"), "run"]
+
+    def start(self):
+        if not os.access(self.program, os.X_OK):
+            raise RuntimeError(f"{self.program} was not built: there was no mpicc.openmpi")
+
+    def command(self, iterations):
+        shape = "ping-pong" if self.figure == "latency" else "stream"
+        hosts = f"{self.place.client_address}:1,{self.place.server_address}:1"
+        tcp = [part for kind in ("btl", "oob")
+               for part in ("--mca", f"{kind}_tcp_if_include", self.place.device)]
+        return [*self.place.client_unpinned, *self.runner, "mpirun.openmpi", "--allow-run-as-root",
+                "--bind-to", "none", "--host", hosts, "-np", "2", "--mca", "plm_rsh_agent",
+                " ".join([*self.place.server_unpinned, self.agent]), *tcp,
+                "-x", "LD_LIBRARY_PATH", "-x", f"FI_TCP_IFACE={self.place.device}",
+                *self.ways[self.way], self.program, shape, str(self.size), str(iterations)]
+
+    def once(self, iterations):
+        environment = {"LD_LIBRARY_PATH": ""} | os.environ
+        return self.value(output_of(self.command(iterations), environment))
+
+    def value(self, text):
+        """The last line: us for one way, or octets a second, and the seconds of all."""
+        figure, seconds = text.split()[-2:]
+        return float(figure), float(seconds)
+
+
+class Once(Counted):
+    """With a server for each client."""
+
+    port = 21300
 
     def commands(self, iterations):
         """Of server and client, and the environment of both."""
@@ -213,22 +286,6 @@ class Once(Flow):
             if process.poll() is not None or time.monotonic() > until:
                 raise RuntimeError(f"the server of {self.name} does not listen")
             time.sleep(0.02)
-
-    def iterations_for(self, seconds):
-        """A few are slower than many are: what has taken too little time is tried again with more."""
-        iterations = self.first_iterations
-        for _ in range(3):
-            _, took = self.once(iterations)
-            iterations = max(int(iterations * seconds / max(took, 1e-4)), 50)
-            if took > seconds / 4:
-                break
-        return iterations
-
-    def run(self, seconds):
-        if self.iterations is None:
-            self.iterations = self.iterations_for(seconds)
-        value, _ = self.once(self.iterations)
-        return Sample(value)
 
 
 class Ucx(Once):

@@ -51,7 +51,7 @@ class Place:
 
     name = ""
     device = "lo"
-    server_address = "127.0.0.1"
+    server_address = client_address = "127.0.0.1"
 
     def __init__(self, congestion):
         self.congestion = congestion
@@ -94,12 +94,20 @@ class Place:
         pass
 
     @property
+    def client_unpinned(self):
+        return ["ip", "netns", "exec", self.namespaces[0]]
+
+    @property
+    def server_unpinned(self):
+        return ["ip", "netns", "exec", self.namespaces[-1]]
+
+    @property
     def client(self):
-        return ["ip", "netns", "exec", self.namespaces[0], *on_processor(processors_of_ends()[0])]
+        return [*self.client_unpinned, *on_processor(processors_of_ends()[0])]
 
     @property
     def server(self):
-        return ["ip", "netns", "exec", self.namespaces[-1], *on_processor(processors_of_ends()[-1])]
+        return [*self.server_unpinned, *on_processor(processors_of_ends()[-1])]
 
 
 class Loopback(Place):
@@ -111,14 +119,14 @@ class Ethernet(Place):
 
     ends = ("client", "server")
     device = "bench0"
-    server_address = "10.78.0.2"
+    client_address, server_address = "10.78.0.1", "10.78.0.2"
     mtu = 1500
 
     def connect(self):
         one, other = self.namespaces
         ip("-n", one, "link", "add", self.device, "mtu", str(self.mtu), "type", "veth", "peer", "name",
            self.device, "mtu", str(self.mtu), "netns", other)
-        for name, address in ((one, "10.78.0.1"), (other, self.server_address)):
+        for name, address in ((one, self.client_address), (other, self.server_address)):
             ip("-n", name, "addr", "add", f"{address}/24", "dev", self.device)
             ip("-n", name, "link", "set", self.device, "up")
 

@@ -3,7 +3,7 @@
 import dataclasses
 import typing
 
-from flows import Channel, Fabric, Ours, Perftest, Raw, Ucx
+from flows import Channel, Fabric, Mpi, Ours, Perftest, Raw, Ucx
 from places import Jumbo, Loopback, Standard
 from sizes import K, M, words
 
@@ -206,4 +206,24 @@ def channels():
                          Loopback, "messages", outstanding, least={"bbr": 1.0, "cubic": 1.0})
 
 
-ROWS = [*transfers(), *own(), *latencies(), *messages(), *channels(), *perftests()]
+@dataclasses.dataclass
+class MpiRow(Row):
+    """Held against Open MPI over libfabric's tcp provider. `ours` is the size of a message."""
+
+    def flows(self, place, builds):
+        def make(*how):
+            return Mpi(place, builds, self.figure, self.ours, *how)
+
+        return ([make("verbs", build) for build in builds], [make("libfabric tcp")],
+                [make("MPI's own tcp")])
+
+
+def mpi():
+    for size in (8, 16 * K, 256 * K, 4 * M):
+        yield MpiRow(f"mpi-ping-pong-{name_of(size)}", f"Open MPI, ping-pong of {words(size)}",
+                     Standard, "latency", size, most_ratio={"bbr": 1.0, "cubic": 1.0}, size=size)
+    yield MpiRow("mpi-stream-256k", "Open MPI, a stream of 256 KiB", Standard, "octets", 256 * K,
+                 least={"bbr": 1.0, "cubic": 1.0}, size=256 * K)
+
+
+ROWS = [*transfers(), *own(), *latencies(), *messages(), *channels(), *perftests(), *mpi()]

@@ -12,6 +12,8 @@ class Nowhere:
     name = "nowhere"
     congestion = "cubic"
     device = "lo"
-    server_address = "127.0.0.1"
+    server_address = client_address = "127.0.0.1"
+    client_unpinned = ["to-client"]
+    server_unpinned = ["to-server"]
     client = ["client-prefix"]
     server = ["server-prefix"]

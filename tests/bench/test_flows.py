@@ -6,7 +6,7 @@ import socket
 import unittest
 
 from of_bench import Nowhere
-from flows import Fabric, Ours, Perftest, Raw, Sample, Ucx, end, spawn
+from flows import Fabric, Mpi, Ours, Perftest, Raw, Sample, Ucx, end, spawn
 
 LATENCIES = {"min": 4.5, "median": 6.25, "p90": 7, "p99": 29, "p99.9": 52, "max": 97}
 PERF = {"op": "send", "ours": {
@@ -101,6 +101,36 @@ class OfPerftest(unittest.TestCase):
     def test_no_figures_are_an_error(self):
         with self.assertRaisesRegex(RuntimeError, "ib_write_bw printed no figures"):
             Perftest(Nowhere(), BUILDS, "octets", "ib_write_bw", 64).value("nothing\n")
+
+
+class OfMpi(unittest.TestCase):
+    def command(self, *how, figure="latency"):
+        return Mpi(Nowhere(), BUILDS, figure, 4096, *how).command(70)
+
+    def test_what_the_first_rank_prints_comes_last(self):
+        flow = Mpi(Nowhere(), BUILDS, "latency", 8)
+        self.assertEqual(flow.value("a warning of 3 lines\n12.500000 0.250000\n"), (12.5, 0.25))
+
+    def test_ours_runs_under_the_build_that_is_asked_for_and_the_others_by_themselves(self):
+        self.assertEqual(self.command("verbs", "beside")[:4],
+                         ["to-client", "/other/cli/iwarp", "run", "mpirun.openmpi"])
+        for way in ("libfabric tcp", "MPI's own tcp"):
+            self.assertEqual(self.command(way)[:2], ["to-client", "mpirun.openmpi"])
+
+    def test_all_ways_send_the_same(self):
+        for figure, shape in (("latency", "ping-pong"), ("octets", "stream")):
+            for way in Mpi.ways:
+                self.assertEqual(self.command(way, figure=figure)[-4:],
+                                 ["/build/bench/mpi/mpi_bench", shape, "4096", "70"])
+
+    def test_the_other_rank_is_started_at_the_server(self):
+        command = self.command()
+        agent = command[command.index("plm_rsh_agent") + 1]
+        self.assertRegex(agent, "^to-server /.*/instead_of_ssh$")
+
+    def test_a_program_that_was_not_built_is_named(self):
+        with self.assertRaisesRegex(RuntimeError, "/build/bench/mpi/mpi_bench was not built"):
+            Mpi(Nowhere(), BUILDS, "latency", 8).start()
 
 
 class OfUcx(unittest.TestCase):

@@ -7,11 +7,11 @@ import unittest
 
 from of_bench import Nowhere
 import places
-from rows import OwnRow, PerftestRow, CURVE, ROWS, ChannelRow
+from rows import CURVE, ROWS, ChannelRow, MpiRow, OwnRow, PerftestRow
 from sizes import words
 
 BUILDS = {"ours": "/build"}
-OF_PERF = [row for row in ROWS if not isinstance(row, (ChannelRow, PerftestRow))]
+OF_PERF = [row for row in ROWS if not isinstance(row, (ChannelRow, MpiRow, PerftestRow))]
 
 
 class Rows(unittest.TestCase):
@@ -66,7 +66,7 @@ class Rows(unittest.TestCase):
         for row in ROWS:
             ours, raw, others = row.flows(Nowhere(), BUILDS)
             self.assertEqual(len(ours), 1)
-            self.assertEqual(len(raw), 1 if isinstance(row, (ChannelRow, OwnRow)) else len(row.raw))
+            self.assertEqual(len(raw), 1 if isinstance(row, (ChannelRow, MpiRow, OwnRow)) else len(row.raw))
             self.assertEqual(len({flow.name for flow in (*ours, *raw, *others)}),
                              len(ours) + len(raw) + len(others), row.name)
 
