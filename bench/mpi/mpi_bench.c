@@ -51,7 +51,7 @@ int main(int argc, char** argv) {
   memset(buffer, 1, (size_t)octets * kUnderWay);
   const int streams = strcmp(argv[1], "stream") == 0;
   const Exchange exchange = streams ? stream : ping_pong;
-  exchange(buffer, octets, messages / 10 + 1, rank);  /* warm */
+  exchange(buffer, octets, messages / 10 + 1, rank); /* warm */
   const double begin = MPI_Wtime();
   exchange(buffer, octets, messages, rank);
   const double seconds = MPI_Wtime() - begin;

@@ -57,5 +57,35 @@ TEST_F(ArmedQueue, ThatIsArmedOverAndOverIsDriven) {
   }
 }
 
+/// What polls show to the engine.
+class PolledQueue : public ArmedQueue {
+ protected:
+  // By one poll for so many completions.
+  std::uint32_t signs_of_poll(std::size_t count) {
+    soft::SoftCq& queue = *pair.server.recv_cq;
+    const std::uint32_t before = queue.signs().count();
+    std::vector<Completion> done(count);
+    queue.poll(done);
+    return queue.signs().count() - before;
+  }
+  // Completions that wait for the program.
+  void receive(int count) {
+    for (int i = 0; i < count; ++i) send();
+    pair.server.turn();
+  }
+};
+
+TEST_F(PolledQueue, FullPollsOfSeveralAreSignsThatTheProgramGoesOnPolling) {
+  receive(2);
+  EXPECT_EQ(signs_of_poll(2), 1U);
+}
+
+TEST_F(PolledQueue, PollOfOneThatIsThereIsNone) {
+  receive(2);
+  EXPECT_EQ(signs_of_poll(1), 0U);
+  EXPECT_EQ(signs_of_poll(1), 0U);
+  EXPECT_EQ(signs_of_poll(1), 1U) << "in vain";
+}
+
 }  // namespace
 }  // namespace iwarp::verbs::simtest

@@ -10,9 +10,9 @@ namespace iwarp::verbs::soft {
 class PollSigns {
  public:
   // The completion queue's.
-  /// A thread has polled and found less than it asked for, or has been woken. Returns how many did
-  /// before. A poll that finds enough is no sign: a program may poll once a message, and look at
-  /// its memory in between.
+  /// A thread has polled, or has been woken. Returns how many did before. The poll for one
+  /// completion that finds it is no sign: a program may poll once a message, and look at its memory
+  /// in between. One that finds as many as it asked for leaves some behind, for all it knows.
   std::uint32_t note() { return count_.fetch_add(1); }
   /// A thread is about to sleep at the queue.
   void begin_sleep() { sleepers_.fetch_add(1); }

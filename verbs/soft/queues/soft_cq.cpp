@@ -74,6 +74,7 @@ std::size_t SoftCq::poll(std::span<Completion> into) {
   if (origin_.refuses()) return 0;
   std::size_t taken = ring_.pop(into);
   if (taken == into.size()) {
+    if (taken > 1) signs_.note();
     // A thread that sleeps may have been woken for what is left, and have found it taken in hand.
     if (signs_.sleepers() != 0 && !ring_.empty()) attached_.wake();
     return taken;
