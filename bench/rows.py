@@ -138,10 +138,11 @@ def own():
 
 def perftests():
     """Verbs programs beside the stack's own interface."""
-    yield PerftestRow("perftest-write-bw", "ib_write_bw -R of 64 KiB", Loopback, "octets",
-                      "ib_write_bw", least={"bbr": 0.97, "cubic": 0.97}, size=64 * K,
-                      reference=["--op", "write", "--size", "64K", "--depth", "128"],
-                      reference_name="iwarp perf")
+    for size in (64 * K, M):
+        yield PerftestRow(f"perftest-write-bw-{name_of(size)}", f"ib_write_bw -R of {words(size)}",
+                          Loopback, "octets", "ib_write_bw", least={"bbr": 0.97, "cubic": 0.97},
+                          size=size, reference_name="iwarp perf",
+                          reference=["--op", "write", "--size", str(size), "--depth", "128"])
     for operation in ("send", "write"):
         yield PerftestRow(f"perftest-{operation}-lat", f"ib_{operation}_lat -R of 64 B", Loopback,
                           "latency", f"ib_{operation}_lat", most_ratio={"bbr": 1.03, "cubic": 1.03},

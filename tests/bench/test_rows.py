@@ -20,7 +20,7 @@ class Rows(unittest.TestCase):
         self.assertEqual([name for name, count in counted.items() if count > 1], [])
 
     def test_none_is_measured_twice(self):
-        counted = collections.Counter((type(row), row.place, row.figure, str(row.ours)) for row in ROWS)
+        counted = collections.Counter((type(row), row.place, row.figure, row.size, str(row.ours)) for row in ROWS)
         self.assertEqual([what for what, count in counted.items() if count > 1], [])
 
     def test_every_place_is_known(self):

@@ -32,14 +32,12 @@ import tempfile
 import time
 
 import cases
-import ratio
 from command_line import CommandLine
 from exchange import Exchange
 from places import PLACES, Unavailable
 
 TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 WIDTH = 66
-RATIO_LINE = "ib_write_bw -R -s 1048576, of what iwarp perf reaches"
 ASAN_PATIENCE = 4.0
 
 
@@ -163,21 +161,10 @@ class Run:
         self.keep(place, number, case, directory)
         shutil.rmtree(directory)
 
-    def ratio(self, place):
-        began = time.monotonic()
-        value, problem = ratio.compare(place)
-        self.table.line(RATIO_LINE, problem, f"{value:.2f}", time.monotonic() - began)
-
     def at(self, place, lines):
         for number, case in enumerate(lines):
             if place.name in case.places:
                 self.one(place, number, case)
-        if place.name == "loopback" and self.wants_ratio():
-            self.ratio(place)
-
-    def wants_ratio(self):
-        shortened = self.arguments.short or self.arguments.asan
-        return not shortened and self.arguments.only.search(RATIO_LINE)
 
     def all(self):
         began = time.monotonic()
