@@ -6,7 +6,7 @@ usage: scripts/bench [options]
   --only RE         rows whose name matches; may be given several times
   --congestion WHICH  bbr, cubic or both (both): of TCP, in network namespaces of this run's own
   --rounds N        so many turns of everything (9)
-  --slice S         seconds of one measurement (0.3)
+  --slice S         seconds of one measurement (0.3); rates of perftest take three
   --json FILE       all figures
   --report DIR      a table in DIR/performance.md, between two markers, and plots in
                     DIR/performance, of the rows that are measured now (the committed report
@@ -22,7 +22,8 @@ each step twice as far) is found out before and after each measurement: the host
 moves them, and raw TCP alone is four times as fast at 0 as at 3. Each distance has a line of its own.
 
 Needs root, for the namespaces. What is not installed (ucx_perftest, fi_pingpong) is left out;
-scripts/install-deps --bench installs it, and MPI, before the preset release is built. docs/performance.md says how to read what comes of it.
+scripts/install-deps --bench installs it, and MPI, before the preset release is built.
+docs/performance.md says how to read what comes of it.
 
 Exit status: 0, 1 if a row could not be measured, 2 for wrong usage. No row fails for being slow."""
 

@@ -335,6 +335,9 @@ class Perftest(Once):
                    ["-D", "3", "-f", "1"])
         return common, [*common, self.place.server_address], None
 
+    def iterations_for(self, seconds):
+        return super().iterations_for(seconds) if self.figure == "latency" else 0
+
     def value(self, text):
         """The last line of figures. Of a rate: size, iterations, peak and average MB/s (2^20). Of a
         latency: size, iterations, least, most, typical and average us for one way."""

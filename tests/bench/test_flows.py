@@ -98,6 +98,13 @@ class OfPerftest(unittest.TestCase):
         self.assertEqual(server[:4], ["/other/cli/iwarp", "run", "ib_write_bw", "-R"])
         self.assertEqual(client, [*server, "127.0.0.1"])
 
+    def test_a_rate_takes_a_time_and_a_latency_iterations(self):
+        rate = Perftest(Nowhere(), BUILDS, "octets", "ib_write_bw", 64)
+        self.assertEqual(rate.iterations_for(0.3), 0)
+        self.assertEqual(rate.commands(0)[0][-4:], ["-D", "3", "-f", "1"])
+        latency = Perftest(Nowhere(), BUILDS, "latency", "ib_send_lat", 64)
+        self.assertEqual(latency.commands(70)[0][-2:], ["-n", "70"])
+
     def test_no_figures_are_an_error(self):
         with self.assertRaisesRegex(RuntimeError, "ib_write_bw printed no figures"):
             Perftest(Nowhere(), BUILDS, "octets", "ib_write_bw", 64).value("nothing\n")

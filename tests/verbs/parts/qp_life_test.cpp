@@ -3,6 +3,7 @@
 #include <deque>
 #include <set>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "soft/qp/life.hpp"
@@ -16,10 +17,23 @@ using connection::Life;
 using connection::LifeEvent;
 using connection::Program;
 
-class StoppedTime final : public TimeSource {
+/// Is asked for the time while a life changes: nothing may be wanted then for what does not show
+/// yet.
+class WatchfulTime final : public TimeSource {
  public:
+  explicit WatchfulTime(const Wanted& wanted) : wanted_(wanted) {}
+
   [[nodiscard]] Time now() const override { return {}; }
-  Time running() override { return {}; }
+  Time running() override {
+    EXPECT_FALSE(wanted_.transmit.load());
+    ++times_asked;
+    return {};
+  }
+
+  int times_asked = 0;
+
+ private:
+  const Wanted& wanted_;
 };
 
 using Events = std::vector<LifeEvent>;
@@ -35,8 +49,8 @@ struct LifeOfTest {
     life.apply(event);
   }
 
-  StoppedTime time;
   Wanted wanted;
+  WatchfulTime time{wanted};
   QpLife life{Program::kStays, {}, time, wanted};
 };
 
@@ -79,6 +93,7 @@ TEST(QpLife, HasTheTransmitHalfRunBehindTheEndOfTheInputAndBehindEachNewCourse) 
     const bool ends_input = input_has_ended(to) && !input_has_ended(from);
     const bool begins = to.course == Course::kOperational;  // the start-up does what is to be done
     const bool new_course = to.course != from.course && !begins;
+    EXPECT_TRUE(test.time.times_asked != 0 || !ends_input);
     ends_of_input += ends_input ? 1 : 0;
     new_courses += new_course ? 1 : 0;
     EXPECT_EQ(test.wanted.transmit.load(), ends_input || new_course) << sentence(from, event);

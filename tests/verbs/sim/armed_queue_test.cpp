@@ -87,5 +87,22 @@ TEST_F(PolledQueue, PollOfOneThatIsThereIsNone) {
   EXPECT_EQ(signs_of_poll(1), 1U) << "in vain";
 }
 
+// What the engine has left to the program is read, though there are always completions enough.
+TEST_F(PolledQueue, FullPollsDriveNowAndThen) {
+  constexpr int kPolls = 16;
+  for (std::uint64_t i = 2; i < 2 * kPolls + 1; ++i) post(pair.server, RecvWr{i, {}});
+  receive(2 * kPolls);
+  send();
+  for (int polls = 0; polls < kPolls; ++polls) EXPECT_EQ(signs_of_poll(2), 1U);
+  pair.server.recv_cq->arm(provider::Arm::kAny);  // from here on polls look at no socket
+  EXPECT_EQ(poll(), 1U);
+}
+
+TEST_F(PolledQueue, FullPollsOfAnArmedQueueAreLeftToTheEngineAsOthersAre) {
+  receive(2);
+  pair.server.recv_cq->arm(provider::Arm::kAny);
+  EXPECT_EQ(signs_of_poll(2), 0U);
+}
+
 }  // namespace
 }  // namespace iwarp::verbs::simtest

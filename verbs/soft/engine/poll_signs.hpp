@@ -10,10 +10,13 @@ namespace iwarp::verbs::soft {
 class PollSigns {
  public:
   // The completion queue's.
-  /// A thread has polled, or has been woken. Returns how many did before. The poll for one
-  /// completion that finds it is no sign: a program may poll once a message, and look at its memory
-  /// in between. One that finds as many as it asked for leaves some behind, for all it knows.
+  /// A thread has polled and found less than it asked for, or has been woken. Returns how many did
+  /// before.
   std::uint32_t note() { return count_.fetch_add(1); }
+  /// A thread has polled for several completions and found as many. Returns how many did before.
+  /// The poll for one that finds it is no sign: a program may poll once a message, and look at its
+  /// memory in between.
+  std::uint32_t note_full() { return full_count_.fetch_add(1); }
   /// A thread is about to sleep at the queue.
   void begin_sleep() { sleepers_.fetch_add(1); }
   /// It does so no more. Whether it was the last.
@@ -39,7 +42,7 @@ class PollSigns {
   void set_polls_each(bool each) { polls_each_.store(each); }
 
   // Any thread's.
-  [[nodiscard]] std::uint32_t count() const { return count_.load(); }
+  [[nodiscard]] std::uint32_t count() const { return count_.load() + full_count_.load(); }
   [[nodiscard]] std::uint32_t sleepers() const { return sleepers_.load(); }
   /// Whether the engine keeps the sockets, however much others poll.
   [[nodiscard]] bool left_to_engine() const {
@@ -56,6 +59,7 @@ class PollSigns {
   [[nodiscard]] bool event_waits() const { return event_waits_.load(); }
 
   std::atomic<std::uint32_t> count_{0};
+  std::atomic<std::uint32_t> full_count_{0};
   std::atomic<std::uint32_t> sleepers_{0};
   std::atomic<bool> armed_{false};
   std::atomic<bool> event_waits_{false};

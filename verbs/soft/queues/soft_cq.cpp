@@ -10,6 +10,9 @@ namespace {
 // A thread that polls in vain looks after other sockets once in so many polls.
 constexpr std::uint32_t kPollsPerLookAround = 8;
 
+// Of polls that find as many as they asked for, so many make a turn of one that finds too few.
+constexpr std::uint32_t kFullPollsPerTurn = 8;
+
 // The queue at which this thread is awake inside wait(), or about to sleep: it need not be woken
 // for what it completes itself.
 thread_local const SoftCq* awake_at = nullptr;
@@ -74,9 +77,9 @@ std::size_t SoftCq::poll(std::span<Completion> into) {
   if (origin_.refuses()) return 0;
   std::size_t taken = ring_.pop(into);
   if (taken == into.size()) {
-    if (taken > 1) signs_.note();
     // A thread that sleeps may have been woken for what is left, and have found it taken in hand.
     if (signs_.sleepers() != 0 && !ring_.empty()) attached_.wake();
+    if (taken > 1) poll_in_full();
     return taken;
   }
   if (leaves_to_engine()) return taken;
@@ -86,6 +89,13 @@ std::size_t SoftCq::poll(std::span<Completion> into) {
   taken += ring_.pop(into.subspan(taken));
   if (taken == 0 && polls % kPollsPerLookAround == 0) services_->pollers.drive_unpolled();
   return taken;
+}
+
+// The program goes on polling, but may find enough for ever: what is left to it has its turn now
+// and then.
+void SoftCq::poll_in_full() {
+  if (signs_.left_to_engine()) return;
+  if (signs_.note_full() % kFullPollsPerTurn == 0) attached_.drive();
 }
 
 // The engine has the sockets of a queue that is armed, or whose event waits for the program: it

@@ -57,6 +57,7 @@ class SoftCq final : public provider::Cq {
   [[nodiscard]] bool inherited() const { return origin_.inherited(); }
 
  private:
+  void poll_in_full();
   [[nodiscard]] bool leaves_to_engine();
   void raise_event();
 

@@ -52,13 +52,14 @@ bool ReceiveHalf::read(Link& link) {
   bool moved = false;
   for (int turn = 0; turn < kReadsPerRun && !drained && reads(); ++turn) {
     const MutableBytes room(staging + have, Scratch::kReadSize);
+    // Behind a loss of the way out comes nothing any more: asked for before what there is is read.
+    const bool output_lost = parts_.life.now().output == Output::kLost;
     const auto got = link.stream.receive(room);
     if (got.status != IoStatus::kOk) {
       drained = true;
       if (got.status == IoStatus::kEndOfStream) on_end_of_stream(link, have != 0);
       if (got.status == IoStatus::kLost) on_lost(link, got.error);
-      const bool read_to_the_end = parts_.life.now().output == Output::kLost;
-      if (got.status == IoStatus::kWouldBlock && read_to_the_end) {
+      if (got.status == IoStatus::kWouldBlock && output_lost) {
         on_lost(link, parts_.life.send_error());
       }
       break;
