@@ -246,7 +246,7 @@ class Mpi(Counted):
                 *self.ways[self.way], self.program, shape, str(self.size), str(iterations)]
 
     def once(self, iterations):
-        environment = {"LD_LIBRARY_PATH": ""} | os.environ
+        environment = {"LD_LIBRARY_PATH": ""} | os.environ  # what is to be passed on has to be there
         return self.value(output_of(self.command(iterations), environment))
 
     def value(self, text):

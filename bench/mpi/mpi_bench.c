@@ -42,14 +42,15 @@ int main(int argc, char** argv) {
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
   const int octets = argc == 4 ? atoi(argv[2]) : 0, messages = argc == 4 ? atoi(argv[3]) : 0;
-  if (ranks != 2 || octets <= 0 || messages <= 0) {
+  const int streams = argc == 4 && strcmp(argv[1], "stream") == 0;
+  const int known = streams || (argc == 4 && strcmp(argv[1], "ping-pong") == 0);
+  if (ranks != 2 || !known || octets <= 0 || messages <= 0) {
     fprintf(stderr, "usage: mpi_bench ping-pong|stream OCTETS MESSAGES, with two ranks\n");
     MPI_Abort(MPI_COMM_WORLD, 2);
   }
   char* const buffer = malloc((size_t)octets * kUnderWay);
   if (buffer == NULL) MPI_Abort(MPI_COMM_WORLD, 3);
   memset(buffer, 1, (size_t)octets * kUnderWay);
-  const int streams = strcmp(argv[1], "stream") == 0;
   const Exchange exchange = streams ? stream : ping_pong;
   exchange(buffer, octets, messages / 10 + 1, rank); /* warm */
   const double begin = MPI_Wtime();

@@ -12,12 +12,12 @@
 namespace iwarp::verbs::soft {
 
 /// A completion queue, and what the threads do that poll it. A poll that finds less than it asked
-/// for drives the connections attached here. Each poll but of one completion that is there counts
-/// as a sign (PollSigns), and so does each time that a sleep is interrupted: an engine leaves
-/// sockets to the pollers of a queue whose count moves. While the queue is armed, or its event
-/// waits for the program, the polls of one that sleeps on events leave them to the engine. A thread
-/// that sleeps until there is an event borrows the socket of the queue's connection, if it has only
-/// one.
+/// for drives the connections attached here, and so does one in a few of those that find as many as
+/// they asked for, several. Both kinds count as signs (PollSigns), and so does each time that a
+/// sleep is interrupted: an engine leaves sockets to the pollers of a queue whose count moves.
+/// While the queue is armed, or its event waits for the program, the polls of one that sleeps on
+/// events leave them to the engine. A thread that sleeps until there is an event borrows the socket
+/// of the queue's connection, if it has only one.
 class SoftCq final : public provider::Cq {
  public:
   SoftCq(std::shared_ptr<const Services> services, std::uint32_t depth, std::uint32_t number);
