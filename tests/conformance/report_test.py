@@ -168,7 +168,8 @@ class LargePage(ReportTest):
 class Captures(ReportTest):
     def tshark(self, name, *arguments):
         done = subprocess.run(["tshark", "-n", "-r", self.folder / name, "--enable-heuristic", "iwarp_mpa_tcp",
-                               "-o", "ip.check_checksum:TRUE", "-o", "tcp.check_checksum:TRUE", *arguments],
+                               "-o", "tcp.try_heuristic_first:TRUE", "-o", "ip.check_checksum:TRUE",
+                               "-o", "tcp.check_checksum:TRUE", *arguments],
                               capture_output=True, text=True, timeout=PATIENCE, check=True)
         return [line.split("\t") for line in done.stdout.splitlines()]
 

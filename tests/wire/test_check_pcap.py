@@ -9,6 +9,7 @@ import sys
 import tempfile
 import unittest
 
+import pcap_streams
 import synthetic_pcap
 from synthetic_pcap import Stream, tagged_write, untagged_send
 
@@ -81,6 +82,14 @@ class CheckPcap(unittest.TestCase):
     def test_accepts_ipv6(self):
         self.write(mixed_stream(True, 4), mixed_stream(True, 5), ipv6=True)
         self.expect(0, "[::1]:50000 -> [::1]:7471", self.path, "--markers", "both")
+
+    def test_accepts_a_port_that_another_protocol_has_registered(self):
+        irc = 57000  # tshark's dissector of IRC takes any text.
+        capture = SIW_CRC.read_bytes()
+        for connection in pcap_streams.read_connections(SIW_CRC):
+            capture = capture.replace(connection.initiator[1].to_bytes(2, "big"), irc.to_bytes(2, "big"))
+        pathlib.Path(self.path).write_bytes(capture)
+        self.expect(0, "18 FPDUs, 18 CRCs found good by tshark", self.path, "--as-captured")
 
     def test_rejects_a_changed_byte_of_siw(self):
         capture = bytearray(SIW_CRC.read_bytes())

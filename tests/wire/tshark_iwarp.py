@@ -9,6 +9,8 @@ IWARP_LAYERS = ("IWARP_MPA", "IWARP_DDP", "IWARP_DDP_RDMAP", "IWARP_RDMA")
 COMMAND = [
     "tshark", "-n",
     "--enable-heuristic", "iwarp_mpa_tcp",
+    # A port that the system chose may be one that another protocol has registered, such as 57000 of IRC.
+    "-o", "tcp.try_heuristic_first:TRUE",
     # Guesses at what a Send carries are not our subject, and their mistakes would look like ours.
     "--disable-protocol", "smb_direct", "--disable-protocol", "rpcordma",
     "-O", "iwarp_mpa,iwarp_ddp_rdmap",
