@@ -49,7 +49,7 @@ std::optional<rdmap::Terminate> RawPeer::terminate() const {
   return rdmap::Terminate::parse(ConstBytes(came.back()).subspan(ddp::kUntaggedHeaderSize));
 }
 
-RawPair::RawPair(const PairOptions& options, soft::Role role)
+RawPair::RawPair(const PairOptions& options, soft::Role role, const Wrap& wrap)
     : network(options.seed, options.net),
       end(network.net, options.client, 1),
       streams(network.net.make_stream_pair()),
@@ -58,6 +58,7 @@ RawPair::RawPair(const PairOptions& options, soft::Role role)
            agreed_by(options, role == soft::Role::kInitiator ? soft::Role::kResponder
                                                              : soft::Role::kInitiator)
                .modes) {
+  if (wrap) streams.connector = wrap(std::move(streams.connector));
   const bool initiator = role == soft::Role::kInitiator;
   end.enter(std::move(streams.connector), role, agreed_by(options, role),
             initiator ? options.rtr : mpa::Rtr::kNone);

@@ -57,11 +57,11 @@ class RawPeer {
 
 /// A queue pair whose peer is the test. The queue pair is the initiator of a client-server
 /// connection, which may send and be sent to at once, unless `options.rtr` or `role` say otherwise;
-/// `options.client` is what it is made of, whatever its role.
+/// `options.client` is what it is made of, whatever its role; `wrap` gets its stream.
 class RawPair {
  public:
   explicit RawPair(const PairOptions& options = without_rtr(),
-                   soft::Role role = soft::Role::kInitiator);
+                   soft::Role role = soft::Role::kInitiator, const Wrap& wrap = {});
 
   static PairOptions without_rtr() {
     PairOptions options;

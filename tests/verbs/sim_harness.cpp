@@ -99,7 +99,11 @@ SimEnd::SimEnd(tcp_offload::SimNetwork& net, const EndOptions& options, std::uin
       rfc7306_(options.rfc7306) {}
 
 std::shared_ptr<soft::SoftQp> SimEnd::make_qp(const EndOptions& options, std::uint32_t number) {
-  soft::SoftQp::Init init;
+  return soft::SoftQp::make(init_of(options, number));
+}
+
+soft::SoftQpInit SimEnd::init_of(const EndOptions& options, std::uint32_t number) {
+  soft::SoftQpInit init;
   init.services = services_of(host);
   init.pd = pd;
   init.send_cq = send_cq;
@@ -118,7 +122,7 @@ std::shared_ptr<soft::SoftQp> SimEnd::make_qp(const EndOptions& options, std::ui
   init.receive_wait = options.receive_wait;
   init.source_buffers = options.source_buffers;
   init.max_fpdu = options.max_fpdu;
-  return soft::SoftQp::make(std::move(init));
+  return init;
 }
 
 // A device that does not copy still reads from registered memory while a stream is left.

@@ -168,6 +168,8 @@ class SimEnd {
   void finish_startup(soft::StartupResult result);
   /// Another queue pair of the same PD, CQs and SRQ.
   std::shared_ptr<soft::SoftQp> make_qp(const EndOptions& options, std::uint32_t number);
+  /// What one is made with.
+  soft::SoftQpInit init_of(const EndOptions& options, std::uint32_t number);
   /// The host's turn; then completions are taken, if `collects`.
   void turn();
   void collect();
@@ -237,12 +239,13 @@ class TickingNetwork {
   std::unique_ptr<tcp_offload::Timer> timer_;
 };
 
-/// Two connected queue pairs: the client is the initiator.
+/// What becomes of an end's stream before it is used; nothing if empty.
+using Wrap =
+    std::function<std::unique_ptr<tcp_offload::Stream>(std::unique_ptr<tcp_offload::Stream>)>;
+
+/// Two connected queue pairs: the client is the initiator, whose stream `wrap` gets.
 class SimPair {
  public:
-  /// What becomes of the client's stream before it is used; nothing if empty.
-  using Wrap =
-      std::function<std::unique_ptr<tcp_offload::Stream>(std::unique_ptr<tcp_offload::Stream>)>;
   explicit SimPair(const PairOptions& options = {}, const Wrap& wrap = {});
 
   void turn() {

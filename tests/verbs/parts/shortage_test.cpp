@@ -107,6 +107,47 @@ TEST(WithoutMemory, ForItsNewsTheEndIsToldLater) {
   EXPECT_EQ(statuses(pair.end.received), std::vector{Status::kFlushed});
 }
 
+// The end is told by a task that runs before anything looks at the queue pair again.
+TEST(WithoutMemory, ForTheFlushReceivesAreFlushedAllTheSame) {
+  RawPair pair;
+  for (const std::uint64_t id : {1U, 2U, 3U}) post(pair.end, RecvWr{id, {}});
+  const auto octets = pair.peer.frame(segment(untagged(rdmap::Opcode::kSend, 1)));
+  pair.peer.send_octets(ConstBytes(octets).first(10));
+  ASSERT_TRUE(pair.run_until([&] { return pair.end.host->tails != 0; }, 1s));
+  SimHost& host = *pair.end.host;
+  host.post([&] {
+    host.inside_receive = [] { throw std::bad_alloc(); };
+    pair.end.qp->abort();
+  });
+  pair.turn();
+  EXPECT_EQ(pair.end.count(ConnectionEvent::Kind::kDisconnected), 1U);
+  EXPECT_EQ(statuses(pair.end.received), std::vector(3, Status::kFlushed));
+  EXPECT_EQ(host.tails, 0);
+}
+
+TEST(WithoutMemory, ForTheFlushWhenTheEndIsToldThatWaitsForIt) {
+  RawPair pair;
+  post(pair.end, RecvWr{1, {}});
+  const auto octets = pair.peer.frame(segment(untagged(rdmap::Opcode::kSend, 1)));
+  pair.peer.send_octets(ConstBytes(octets).first(10));
+  ASSERT_TRUE(pair.run_until([&] { return pair.end.host->tails != 0; }, 1s));
+  SimHost& host = *pair.end.host;
+  const auto fails = [] { throw std::bad_alloc(); };
+  host.post([&] {
+    host.inside_receive = [&] {
+      host.inside_receive = fails;  // once more
+      fails();
+    };
+    pair.end.qp->abort();
+  });
+  pair.turn();
+  EXPECT_EQ(pair.end.count(ConnectionEvent::Kind::kDisconnected), 0U);
+  pair.turn();
+  EXPECT_EQ(pair.end.count(ConnectionEvent::Kind::kDisconnected), 1U);
+  EXPECT_EQ(statuses(pair.end.received), std::vector{Status::kFlushed});
+  EXPECT_EQ(host.tails, 0);
+}
+
 }  // namespace sim
 
 // ---- Threads, descriptors, handlers.

@@ -136,7 +136,7 @@ bool Run::ended(Side side) const {
 
 // ---- What goes wrong ----
 
-SimPair::Wrap Run::cut() {
+Wrap Run::cut() {
   if (setting_.trouble != Trouble::kFinInsideFpdu) return {};
   return [this](std::unique_ptr<tcp_offload::Stream> stream) {
     return std::make_unique<CutStream>(std::move(stream), setting_.offset);

@@ -14,7 +14,7 @@ class Run {
   std::vector<std::string> go();
 
  private:
-  SimPair::Wrap cut();
+  Wrap cut();
   void plan_network_fault();
   void act();
   void intrude(Side side);

@@ -89,7 +89,7 @@ class Trial {
     }
     return options;
   }
-  SimPair::Wrap cut() {
+  Wrap cut() {
     if (trouble_ != Trouble::kFinInsideFpdu) return {};
     return [this](std::unique_ptr<tcp_offload::Stream> stream) {
       return std::make_unique<CutStream>(std::move(stream), offset_);

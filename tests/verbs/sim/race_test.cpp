@@ -1,3 +1,6 @@
+#include <utility>
+
+#include "verbs/forwarding_stream.hpp"
 #include "verbs/raw_peer.hpp"
 
 // What other threads may do while a half of a queue pair is busy, at the very point where it is.
@@ -97,6 +100,58 @@ TEST_F(Race, ReadsAreFlushedOnlyWhenNothingIsPlacedAnyMore) {
   EXPECT_EQ(meanwhile, 0U);
   pair.end.collect();
   EXPECT_EQ(statuses(pair.end.sent), Statuses{Status::kFlushed});
+}
+
+// The engine looks for the halves of FPDUs where room for them becomes short.
+TEST_F(Race, HalfAnFpduShowsWhenItIsAccountedFor) {
+  std::optional<soft::HalfFpdu> half;
+  pair.end.host->inside_receive = [&] { half = pair.end.qp->halves().half_fpdu(); };
+  let_it_receive();
+  pair.run_for(1ms);
+  ASSERT_TRUE(half);
+  EXPECT_EQ(half->octets, 20U);
+}
+
+/// A stream that has nothing yet for the next read once there is something to happen just behind
+/// it; from then on it takes nothing more.
+class EmptyOnce final : public ForwardingStream {
+ public:
+  EmptyOnce(std::unique_ptr<tcp_offload::Stream> inner, std::function<void()>& happens)
+      : ForwardingStream(std::move(inner)), happens_(happens) {}
+
+  tcp_offload::Received receive(MutableBytes scratch) override {
+    if (!happens_) return ForwardingStream::receive(scratch);
+    takes_ = false;
+    std::exchange(happens_, nullptr)();
+    return {};
+  }
+  tcp_offload::Sent send(std::span<const iovec> pieces) override {
+    if (takes_) return ForwardingStream::send(pieces);
+    return {tcp_offload::IoStatus::kLost, 0, std::make_error_code(std::errc::broken_pipe)};
+  }
+
+ private:
+  std::function<void()>& happens_;
+  bool takes_ = true;
+};
+
+// A peer that terminates and leaves: what it said is read though a send is refused, and tells it
+// first, just between the read that found nothing and what is made of that.
+TEST(EmptyRead, TerminateThatComesBehindItIsReadThoughTheWayOutIsLostMeanwhile) {
+  std::function<void()> happens;
+  RawPair pair(RawPair::without_rtr(), soft::Role::kInitiator,
+               [&](std::unique_ptr<tcp_offload::Stream> inner) {
+                 return std::make_unique<EmptyOnce>(std::move(inner), happens);
+               });
+  rdmap::Terminate message;
+  message.cause = {rdmap::Layer::kDdp, 2, 0x02};
+  pair.peer.send(segment(untagged(WireOpcode::kTerminate, 1), encoded(message)));
+  pair.network.run_until([&] { pair.peer.turn(); }, [] { return false; }, 1ms);
+  happens = [&] { post(pair.end, send_of(1, {})); };
+  ASSERT_TRUE(pair.run_until([&] { return pair.end.closed(); }, 1s));
+  const auto came = pair.end.qp->terminate_received();
+  ASSERT_TRUE(came);
+  EXPECT_EQ(came->code, message.cause.code);
 }
 
 TEST_F(Race, RequestPostedWhileReceivingLeaves) {

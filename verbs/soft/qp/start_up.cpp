@@ -34,6 +34,8 @@ ConnectionEvent event_of(StartupRejected rejected) {
   return event;
 }
 
+Error aborted() { return {std::make_error_code(std::errc::connection_aborted), "aborted here"}; }
+
 Error error_of_start(const std::exception& thrown) {
   return short_error_of(thrown, [] { return "the connection cannot be started"; });
 }
@@ -137,11 +139,10 @@ bool QpStartUp::abort() {
     startup = std::move(startup_);
   }
   if (startup) startup->cancel();
-  const Error error{std::make_error_code(std::errc::connection_aborted), "aborted here"};
-  if (!fail(failed_startup(error))) return false;
-  parts_.init.services->executor.post([weak = parts_.self, this, error] {
+  if (!fail(failed_startup(aborted()))) return false;
+  parts_.init.services->executor.post([weak = parts_.self, this] {
     const auto self = weak.lock();
-    if (self) tell_failure({ConnectionEvent::Kind::kFailed, error, {}});
+    if (self) tell_failure({ConnectionEvent::Kind::kFailed, aborted(), {}});
   });
   return true;
 }
@@ -205,7 +206,10 @@ void QpStartUp::enter_rdma_mode(RdmaMode mode) {
         parts_.link.store(&link);
         return true;
       });
-  if (!in_rdma_mode) return;  // given up meanwhile: the stream goes with the link
+  if (!in_rdma_mode) {  // given up meanwhile: the stream goes with the link
+    if (fail(aborted())) tell_failure({ConnectionEvent::Kind::kFailed, aborted(), {}});
+    return;
+  }
   halves_.transmit();
   std::error_code unwatched = attach_to_queues();
   if (!tell(established)) return;

@@ -95,8 +95,7 @@ void QpHalves::on_receives_posted() {
 }
 
 void QpHalves::flush_posted() {
-  parts_.wanted.flush.store(true);  // never taken back: another thread may want it
-  parts_.wanted.transmit.store(true);
+  parts_.wanted.want_halves();
   settle();
 }
 
@@ -124,7 +123,8 @@ void QpHalves::end_after(const std::exception& thrown) noexcept {
                                      error_of(thrown, "the stack cannot go on").message));
   });
   try_to([this] { parts_.life.apply(connection::LifeEvent::kLost); });
-  try_to([] { Scratch::of_thread().batch.clear(); });  // a deregistration may be waiting for it
+  if (parts_.life.is_over()) parts_.wanted.want_halves();  // what threw is not done
+  try_to([] { Scratch::of_thread().batch.clear(); });      // a deregistration may be waiting for it
 }
 
 }  // namespace iwarp::verbs::soft

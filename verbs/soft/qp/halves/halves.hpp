@@ -83,6 +83,7 @@ class QpHalves final : public Driven {
 
   // halves_end.cpp
   void conclude();
+  [[nodiscard]] bool settled();
   void tell_end();
   void report_end(const EndOfConnection& end) noexcept;
 

@@ -32,7 +32,8 @@ bool QpHalves::delivered() const {
 }
 
 // Leaves the queues and the engine, and tells the program; not inside a half. Where there is no
-// memory for that, the look at the deadlines tries it again.
+// memory for that, or for what the halves are to do before, the look at the deadlines tries it
+// again.
 void QpHalves::conclude() {
   const process::NoCancel whole;
   Wanted& wanted = parts_.wanted;
@@ -40,8 +41,9 @@ void QpHalves::conclude() {
   try {
     parts_.init.services->executor.post(
         [weak = parts_.self, this, end = parts_.end_of_connection()] {
-          log_end(end);
           const auto self = weak.lock();
+          if (self && !settled()) return;
+          log_end(end);
           if (!self) return;
           report_end(end);
           tell_end();
@@ -50,6 +52,17 @@ void QpHalves::conclude() {
     wanted.conclusion.store(true);
     throw;
   }
+}
+
+// Whether the halves have done all that they are to do before the end is told: nothing calls them
+// afterwards. Otherwise the conclusion is wanted once more.
+bool QpHalves::settled() {
+  settle();
+  Wanted& wanted = parts_.wanted;
+  if (released_.load() || !wanted.of_halves()) return true;
+  wanted.conclusion.store(true);
+  // Another thread may have done it meanwhile, and saw no conclusion wanted.
+  return !wanted.of_halves() && wanted.conclusion.exchange(false);
 }
 
 // On the executor.

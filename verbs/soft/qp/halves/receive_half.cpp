@@ -184,12 +184,13 @@ void ReceiveHalf::account_kept(Link& link) {
   const connection::Inbound& inbound = link.inbound();
   link.received.publish(inbound.counters());
   if (inbound.kept() == 0 && link.accounted == 0) return;
+  // Shown before it is accounted for: where room becomes short by it, it is looked for.
+  const auto half = inbound.half_fpdu();
+  half_octets_.store(inbound.kept());
+  half_since_.store(half ? half->since.time_since_epoch().count() : 0);
   parts_.init.services->halves.account(static_cast<std::ptrdiff_t>(inbound.kept()) -
                                        static_cast<std::ptrdiff_t>(link.accounted));
   link.accounted = inbound.kept();
-  const auto half = inbound.half_fpdu();
-  half_since_.store(half ? half->since.time_since_epoch().count() : 0);
-  half_octets_.store(inbound.kept());
 }
 
 std::optional<HalfFpdu> ReceiveHalf::half_fpdu() const {

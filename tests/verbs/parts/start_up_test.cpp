@@ -1,0 +1,74 @@
+#include "soft/qp/start_up.hpp"
+
+#include <gtest/gtest.h>
+
+#include "verbs/sim_harness.hpp"
+
+namespace iwarp::verbs::simtest {
+namespace {
+
+using connection::LifeEvent;
+
+/// What a queue pair is made of up to its connection.
+struct StartUpOfTest {
+  explicit StartUpOfTest(soft::SoftQpInit init) : parts(std::move(init)) {}
+
+  soft::QpParts parts;
+  soft::QpHalves halves{parts};
+  soft::QpStartUp start_up{parts, halves};
+};
+
+/// One end whose start-up the test plays.
+class StartUpTest : public testing::Test {
+ protected:
+  StartUpTest() { owner->parts.self = owner; }
+  ~StartUpTest() override { owner->parts.discard_completions(); }
+
+  void finish(soft::StartupResult result) {
+    const auto meanwhile = owner;
+    meanwhile->start_up.finish_startup(std::move(result));
+    end.turn();
+  }
+  soft::RdmaMode rdma_mode() {
+    soft::RdmaMode mode;
+    mode.stream = std::move(streams.connector);
+    mode.agreed = agreed_by({}, soft::Role::kResponder);
+    mode.role = soft::Role::kResponder;
+    return mode;
+  }
+
+  TickingNetwork network{1, {}};
+  SimEnd end{network.net, {}, 1};
+  tcp_offload::SimStreamPair streams = network.net.make_stream_pair();
+  std::shared_ptr<StartUpOfTest> owner = std::make_shared<StartUpOfTest>(end.init_of({}, 2));
+};
+
+// Another thread that disconnects has seen no start-up yet, and ends the life when it has begun.
+TEST_F(StartUpTest, TellsItsEndIfTheLifeEndedJustWhenItBegan) {
+  for (const LifeEvent ends : {LifeEvent::kDisconnect, LifeEvent::kClose, LifeEvent::kAbort}) {
+    SCOPED_TRACE(to_string(ends));
+    owner = std::make_shared<StartUpOfTest>(end.init_of({}, 2));
+    owner->parts.self = owner;
+    streams = network.net.make_stream_pair();
+    end.events.clear();
+    ASSERT_TRUE(owner->start_up.begin_startup());
+    owner->parts.life.apply(ends);
+    finish(rdma_mode());
+    ASSERT_EQ(end.events.size(), 1U);
+    EXPECT_EQ(end.events[0].kind, ConnectionEvent::Kind::kFailed);
+    EXPECT_EQ(end.events[0].error.code, std::errc::connection_aborted);
+    EXPECT_FALSE(owner->parts.phase.silent());
+    EXPECT_EQ(owner->parts.link.load(), nullptr);
+  }
+}
+
+TEST_F(StartUpTest, TellsItOnceIfItIsGivenUp) {
+  ASSERT_TRUE(owner->start_up.begin_startup());
+  ASSERT_TRUE(owner->start_up.abort());
+  finish(rdma_mode());
+  ASSERT_EQ(end.events.size(), 1U);
+  EXPECT_EQ(end.events[0].kind, ConnectionEvent::Kind::kFailed);
+}
+
+}  // namespace
+}  // namespace iwarp::verbs::simtest
