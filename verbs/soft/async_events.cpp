@@ -4,13 +4,14 @@
 #include <utility>
 
 #include "iwarp/base/deadline.hpp"
+#include "soft/failure.hpp"
 
 namespace iwarp::verbs::soft {
 
 void AsyncEvents::report(AsyncEvent event) {
   {
     const Guard lock(mutex_);
-    if (handler_) return handler_(event);
+    if (handler_) return call_program([&] { handler_(event); });
     if (kept_.size() == (asked_ ? kMost : kMostUnasked)) kept_.pop_front();
     kept_.push_back(std::move(event));
   }

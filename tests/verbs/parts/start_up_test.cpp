@@ -2,12 +2,17 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
+#include <utility>
+
 #include "verbs/sim_harness.hpp"
 
 namespace iwarp::verbs::simtest {
 namespace {
 
 using connection::LifeEvent;
+using tcp_offload::IoStatus;
+using namespace std::chrono_literals;
 
 /// What a queue pair is made of up to its connection.
 struct StartUpOfTest {
@@ -52,14 +57,40 @@ TEST_F(StartUpTest, TellsItsEndIfTheLifeEndedJustWhenItBegan) {
     streams = network.net.make_stream_pair();
     end.events.clear();
     ASSERT_TRUE(owner->start_up.begin_startup());
+    const RecvWr receive{1, {}};
+    ASSERT_TRUE(owner->parts.receives.post({&receive, 1}));
     owner->parts.life.apply(ends);
     finish(rdma_mode());
+    EXPECT_EQ(statuses(std::exchange(end.received, {})), std::vector{Status::kFlushed});
     ASSERT_EQ(end.events.size(), 1U);
     EXPECT_EQ(end.events[0].kind, ConnectionEvent::Kind::kFailed);
     EXPECT_EQ(end.events[0].error.code, std::errc::connection_aborted);
     EXPECT_FALSE(owner->parts.phase.silent());
     EXPECT_EQ(owner->parts.link.load(), nullptr);
   }
+}
+
+TEST_F(StartUpTest, TellsItOnceIfItIsGivenUpJustWhenItSucceeds) {
+  ASSERT_TRUE(owner->start_up.begin_startup());
+  end.host->inside_start = [&] { EXPECT_TRUE(owner->start_up.abort()); };
+  finish(rdma_mode());
+  ASSERT_EQ(end.events.size(), 1U);
+  EXPECT_EQ(end.events[0].kind, ConnectionEvent::Kind::kFailed);
+}
+
+// The program's handler may wait for the peer to see the end.
+TEST_F(StartUpTest, HasLeftTheStreamWhenItTellsItsEnd) {
+  ASSERT_TRUE(owner->start_up.begin_startup());
+  owner->parts.life.apply(LifeEvent::kDisconnect);
+  tcp_offload::Stream& peers = *streams.acceptor;
+  bool seen = false;
+  end.on_event = [&](const ConnectionEvent&) {
+    std::array<std::byte, 8> scratch{};
+    seen = network.run_until(
+        [] {}, [&] { return peers.receive(scratch).status != IoStatus::kWouldBlock; }, 1s);
+  };
+  finish(rdma_mode());
+  EXPECT_TRUE(seen);
 }
 
 TEST_F(StartUpTest, TellsItOnceIfItIsGivenUp) {

@@ -85,11 +85,14 @@ Result<void, PostError> SoftQp::post_receive(std::span<const RecvWr> requests) {
 
 // ---- The ends that the program asks for ----
 
+// Another thread may begin a start-up just then: it is given up, too, once the life has ended.
+
 void SoftQp::disconnect() {
   if (parts_.origin.refuses()) return;
   if (parts_.phase.connecting()) return abort();
   parts_.life.explain(graceful_end(EndedBy::kProgram, EndLayer::kNone, "disconnected here"));
   parts_.life.apply(LifeEvent::kDisconnect);
+  if (parts_.phase.connecting()) return abort();
   halves_.settle();
 }
 
@@ -97,6 +100,7 @@ void SoftQp::close() {
   if (parts_.origin.refuses()) return;
   if (parts_.phase.connecting()) return abort();
   halves_.close();
+  if (parts_.phase.connecting()) abort();
 }
 
 void SoftQp::abort() {
@@ -106,6 +110,7 @@ void SoftQp::abort() {
     parts_.life.explain(abortive_end(EndedBy::kProgram, EndLayer::kNone, "aborted here"));
   }
   parts_.life.apply(LifeEvent::kAbort);
+  if (parts_.phase.connecting()) start_up_.abort();
   halves_.flush_posted();
 }
 

@@ -67,6 +67,7 @@ Outcome<void> QpStartUp::begin(const StartInitiator& start) {
   }
   const auto give_up = [this](Error error) {
     parts_.phase.advance(Phase::kUnderWay, Phase::kNone);
+    halves_.settle();  // what was to be flushed meanwhile
     return failure(std::move(error));
   };
   try {
@@ -74,8 +75,11 @@ Outcome<void> QpStartUp::begin(const StartInitiator& start) {
       if (const auto self = weak.lock()) finish_startup(std::move(result));
     });
     if (!started) return give_up(started.error());
-    const Guard lock(mutex_);
-    startup_ = std::move(*started);
+    {
+      const Guard lock(mutex_);
+      startup_ = std::move(*started);
+    }
+    if (!parts_.phase.connecting()) cancel();  // given up meanwhile, or over
     return {};
   } catch (const std::exception& thrown) {
     return give_up(error_of_start(thrown));
@@ -131,14 +135,18 @@ bool QpStartUp::fail(Diagnosis why) {
   return true;
 }
 
-// The caller may hold locks that the program's handler takes: it is called later.
-bool QpStartUp::abort() {
+void QpStartUp::cancel() {
   std::unique_ptr<Startup> startup;
   {
     const Guard lock(mutex_);
     startup = std::move(startup_);
   }
   if (startup) startup->cancel();
+}
+
+// The caller may hold locks that the program's handler takes: it is called later.
+bool QpStartUp::abort() {
+  cancel();
   if (!fail(failed_startup(aborted()))) return false;
   parts_.init.services->executor.post([weak = parts_.self, this] {
     const auto self = weak.lock();
@@ -206,7 +214,8 @@ void QpStartUp::enter_rdma_mode(RdmaMode mode) {
         parts_.link.store(&link);
         return true;
       });
-  if (!in_rdma_mode) {  // given up meanwhile: the stream goes with the link
+  if (!in_rdma_mode) {  // given up meanwhile
+    made.reset();       // with its stream, before the program hears of it
     if (fail(aborted())) tell_failure({ConnectionEvent::Kind::kFailed, aborted(), {}});
     return;
   }

@@ -38,6 +38,7 @@ class QpStartUp final : public ResponderQp {
 
  private:
   bool claim();
+  void cancel();
   void conclude(StartupResult result);
   void enter_rdma_mode(RdmaMode mode);
   void watch_peer(const RdmaMode& mode) const;

@@ -11,11 +11,6 @@ struct Wanted {
   std::atomic<bool> flush{false};       ///< Receives are to be flushed, by the receive half.
   std::atomic<bool> conclusion{false};  ///< The program is to be told of the end.
 
-  /// Has both halves do what the end demands of them.
-  void want_halves() {
-    flush.store(true);  // never taken back: another thread may want it
-    transmit.store(true);
-  }
   /// Whether anything is to be done by a half.
   [[nodiscard]] bool of_halves() const { return transmit.load() || flush.load(); }
 };

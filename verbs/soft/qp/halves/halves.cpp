@@ -95,7 +95,8 @@ void QpHalves::on_receives_posted() {
 }
 
 void QpHalves::flush_posted() {
-  parts_.wanted.want_halves();
+  parts_.wanted.flush.store(true);  // never taken back: another thread may want it
+  parts_.wanted.transmit.store(true);
   settle();
 }
 
@@ -123,8 +124,7 @@ void QpHalves::end_after(const std::exception& thrown) noexcept {
                                      error_of(thrown, "the stack cannot go on").message));
   });
   try_to([this] { parts_.life.apply(connection::LifeEvent::kLost); });
-  if (parts_.life.is_over()) parts_.wanted.want_halves();  // what threw is not done
-  try_to([] { Scratch::of_thread().batch.clear(); });      // a deregistration may be waiting for it
+  try_to([] { Scratch::of_thread().batch.clear(); });  // a deregistration may be waiting for it
 }
 
 }  // namespace iwarp::verbs::soft

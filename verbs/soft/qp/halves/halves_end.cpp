@@ -55,14 +55,16 @@ void QpHalves::conclude() {
 }
 
 // Whether the halves have done all that they are to do before the end is told: nothing calls them
-// afterwards. Otherwise the conclusion is wanted once more.
+// afterwards. Otherwise the conclusion is wanted once more. A thread that is inside one may be
+// doing it, or fail to: what it leaves undone is wanted again before it leaves.
 bool QpHalves::settled() {
   settle();
   Wanted& wanted = parts_.wanted;
-  if (released_.load() || !wanted.of_halves()) return true;
+  const auto done = [&] { return released_.load() || (!busy() && !wanted.of_halves()); };
+  if (done()) return true;
   wanted.conclusion.store(true);
   // Another thread may have done it meanwhile, and saw no conclusion wanted.
-  return !wanted.of_halves() && wanted.conclusion.exchange(false);
+  return done() && wanted.conclusion.exchange(false);
 }
 
 // On the executor.

@@ -49,7 +49,7 @@ class IWARP_CAPABILITY("handoff lock") HandoffLock {
   void assert_inside() const IWARP_ASSERT_CAPABILITY(this) {}
 
   /// Whether a thread is inside, just now; for ever, once it has been closed.
-  [[nodiscard]] bool held() const { return held_.load(std::memory_order_relaxed); }
+  [[nodiscard]] bool held() const { return held_.load(); }
 
  private:
   // What throws leaves, too.

@@ -8,7 +8,12 @@ namespace iwarp::verbs::soft {
 
 void ReceiveHalf::flush_inside() {
   if (parts_.phase.silent() || !parts_.wanted.flush.exchange(false)) return;
-  flush(Status::kFlushed);
+  try {
+    flush(Status::kFlushed);
+  } catch (...) {
+    parts_.wanted.flush.store(true);  // the rest of it
+    throw;
+  }
   parts_.wanted.transmit.store(true);  // Reads waited for the end of placing
 }
 
@@ -30,7 +35,12 @@ void ReceiveHalf::flush(Status first) {
     complete_unfilled(*buffer, Status::kFlushed);
   }
   parts_.receives.give_back_shared();
-  if (receives_over_.exchange(true) || !parts_.receives.are_shared()) return;
+  if (receives_over_.load()) return;
+  if (parts_.receives.are_shared()) report_last_of_shared();
+  receives_over_.store(true);
+}
+
+void ReceiveHalf::report_last_of_shared() {
   const std::uint32_t number = parts_.init.number;
   parts_.init.services->events.report({AsyncEvent::Kind::kQpLastWqeReached, number,
                                        "queue pair " + std::to_string(number) +

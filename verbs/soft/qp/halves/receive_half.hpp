@@ -72,6 +72,7 @@ class ReceiveHalf {
   // receive_flush.cpp
   void flush_inside() IWARP_REQUIRES(inside_);
   void flush(Status first) IWARP_REQUIRES(inside_);
+  void report_last_of_shared() IWARP_REQUIRES(inside_);
   [[nodiscard]] bool keeps_receives() const IWARP_REQUIRES(inside_);
   void complete_unfilled(const rdmap::ReceiveBuffer& buffer, Status status) IWARP_REQUIRES(inside_);
 

@@ -39,6 +39,15 @@ void TransmitHalf::close() {
 }
 
 void TransmitHalf::run_inside() {
+  try {
+    run_turn();
+  } catch (...) {
+    parts_.wanted.transmit.store(true);  // the rest of it
+    throw;
+  }
+}
+
+void TransmitHalf::run_turn() {
   parts_.deferral.end();
   Link* const link = parts_.link.load();
   QpLife& life = parts_.life;

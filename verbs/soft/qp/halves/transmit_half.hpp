@@ -45,6 +45,7 @@ class TransmitHalf {
 
   // transmit_half.cpp
   void run_inside() IWARP_REQUIRES(inside_);
+  void run_turn() IWARP_REQUIRES(inside_);
   void send_all(Link& link) IWARP_REQUIRES(inside_);
   bool take_step(Link& link) IWARP_REQUIRES(inside_);
   bool send_batch(Link& link) IWARP_REQUIRES(inside_);
