@@ -11,7 +11,10 @@ namespace iwarp::verbs::soft {
 void AsyncEvents::report(AsyncEvent event) {
   {
     const Guard lock(mutex_);
-    if (handler_) return call_program([&] { handler_(event); });
+    if (handler_) {
+      const auto* const handler = &handler_;
+      return call_program([&] { (*handler)(event); });
+    }
     if (kept_.size() == (asked_ ? kMost : kMostUnasked)) kept_.pop_front();
     kept_.push_back(std::move(event));
   }
