@@ -89,6 +89,7 @@ Result<void, PostError> SoftQp::post_receive(std::span<const RecvWr> requests) {
 
 void SoftQp::disconnect() {
   if (parts_.origin.refuses()) return;
+  const auto self = parts_.self.lock();  // a program that hears of it may destroy it at once
   if (parts_.phase.connecting()) return abort();
   parts_.life.explain(graceful_end(EndedBy::kProgram, EndLayer::kNone, "disconnected here"));
   parts_.life.apply(LifeEvent::kDisconnect);
@@ -98,6 +99,7 @@ void SoftQp::disconnect() {
 
 void SoftQp::close() {
   if (parts_.origin.refuses()) return;
+  const auto self = parts_.self.lock();  // as in disconnect()
   if (parts_.phase.connecting()) return abort();
   halves_.close();
   if (parts_.phase.connecting()) abort();
@@ -105,7 +107,7 @@ void SoftQp::close() {
 
 void SoftQp::abort() {
   if (parts_.origin.refuses()) return;
-  const auto self = parts_.self.lock();  // a program that hears of it may destroy it at once
+  const auto self = parts_.self.lock();  // as in disconnect()
   if (!parts_.phase.connecting() || !start_up_.abort()) {
     parts_.life.explain(abortive_end(EndedBy::kProgram, EndLayer::kNone, "aborted here"));
   }

@@ -65,8 +65,9 @@ Outcome<void> QpStartUp::begin(const StartInitiator& start) {
     return iwarp::verbs::fail(std::errc::already_connected,
                               "queue pair " + std::to_string(parts_.init.number) + " is not idle");
   }
-  const auto give_up = [this](Error error) {
-    parts_.phase.advance(Phase::kUnderWay, Phase::kNone);
+  const auto give_up = [this](Error error) -> Outcome<void> {
+    // The program hears of one that was given up meanwhile.
+    if (!parts_.phase.advance(Phase::kUnderWay, Phase::kNone)) return {};
     halves_.settle();  // what was to be flushed meanwhile
     return failure(std::move(error));
   };

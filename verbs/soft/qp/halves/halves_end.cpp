@@ -56,9 +56,10 @@ void QpHalves::conclude() {
 
 // Whether the halves have done all that they are to do before the end is told: nothing calls them
 // afterwards. Otherwise the conclusion is wanted once more. A thread that is inside one may be
-// doing it, or fail to: what it leaves undone is wanted again before it leaves.
+// doing it, or fail to: what it leaves undone is wanted again before it leaves. One that has taken
+// a wish may not have come inside yet: so all is wanted here.
 bool QpHalves::settled() {
-  settle();
+  flush_posted();
   Wanted& wanted = parts_.wanted;
   const auto done = [&] { return released_.load() || (!busy() && !wanted.of_halves()); };
   if (done()) return true;
@@ -94,7 +95,7 @@ void QpHalves::detach() {
 void QpHalves::release() {
   if (released_.exchange(true)) return;
   receive_half_.close();
-  transmit_half_.close();
+  contain([this] { transmit_half_.close(); });
   settle();  // the halves are closed: the end may be still to be told
   parts_.discard_completions();
 }

@@ -48,8 +48,11 @@ class IWARP_CAPABILITY("handoff lock") HandoffLock {
   /// For the compiler: the caller is inside.
   void assert_inside() const IWARP_ASSERT_CAPABILITY(this) {}
 
-  /// Whether a thread is inside, just now; for ever, once it has been closed.
-  [[nodiscard]] bool held() const { return held_.load(); }
+  /// Whether a thread is inside, just now, or is to do what was asked for meanwhile; for ever, once
+  /// it has been closed.
+  [[nodiscard]] bool held() const {
+    return pending_.load() || held_.load();  // in this order: work_once() takes one, then the other
+  }
 
  private:
   // What throws leaves, too.
