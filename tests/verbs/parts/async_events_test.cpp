@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -41,6 +42,18 @@ TEST(KeptAsyncEvents, AProgramThatWaitsForThemMayBeLongInComing) {
   const auto numbers = kept(events);
   ASSERT_EQ(numbers.size(), AsyncEvents::kMost);
   EXPECT_EQ(numbers.front(), 5U);
+}
+
+// The thread that reports is in the middle of ending a connection.
+TEST(KeptAsyncEvents, WhatAHandlerThrowsIsNoMatterOfTheReport) {
+  AsyncEvents events;
+  int called = 0;
+  events.on_event([&called](const AsyncEvent&) {
+    ++called;
+    throw std::runtime_error("by the program");
+  });
+  EXPECT_NO_THROW(report(events, 7, 2));
+  EXPECT_EQ(called, 2);
 }
 
 TEST(KeptAsyncEvents, WithAHandlerNoneIsKept) {

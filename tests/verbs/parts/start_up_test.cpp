@@ -42,6 +42,7 @@ class StartUpTest : public testing::Test {
     return mode;
   }
 
+  int cancelled = 0;  // Of CountedStartup.
   TickingNetwork network{1, {}};
   SimEnd end{network.net, {}, 1};
   tcp_offload::SimStreamPair streams = network.net.make_stream_pair();
@@ -91,6 +92,53 @@ TEST_F(StartUpTest, HasLeftTheStreamWhenItTellsItsEnd) {
   };
   finish(rdma_mode());
   EXPECT_TRUE(seen);
+}
+
+/// A start-up of an initiator that counts how often it is given up.
+class CountedStartup final : public soft::Startup {
+ public:
+  explicit CountedStartup(int& cancelled) : cancelled_(cancelled) {}
+  void cancel() override { ++cancelled_; }
+
+ private:
+  int& cancelled_;
+};
+
+TEST_F(StartUpTest, GivesUpWhatBeganWhenItHadBeenGivenUp) {
+  const auto begun = owner->start_up.begin([&](const auto&) {
+    EXPECT_TRUE(owner->start_up.abort());
+    return Outcome<std::unique_ptr<soft::Startup>>(std::make_unique<CountedStartup>(cancelled));
+  });
+  EXPECT_TRUE(begun);
+  EXPECT_EQ(cancelled, 1);
+  end.turn();
+  EXPECT_EQ(end.count(ConnectionEvent::Kind::kFailed), 1U);
+}
+
+TEST_F(StartUpTest, TellsByItsEventAloneThatItWasGivenUpWhenItFailedAtOnce) {
+  const auto begun = owner->start_up.begin([&](const auto&) {
+    EXPECT_TRUE(owner->start_up.abort());
+    return Outcome<std::unique_ptr<soft::Startup>>(fail(std::errc::network_unreachable, "no way"));
+  });
+  EXPECT_TRUE(begun);
+  end.turn();
+  EXPECT_EQ(end.count(ConnectionEvent::Kind::kFailed), 1U);
+}
+
+// While it began nothing could be flushed.
+TEST_F(StartUpTest, FlushesWhatWasToBeFlushedIfItFailsAtOnce) {
+  const RecvWr receive{1, {}};
+  ASSERT_TRUE(owner->parts.receives.post({&receive, 1}));
+  const auto begun = owner->start_up.begin([&](const auto&) {
+    owner->parts.life.apply(LifeEvent::kDisconnect);
+    owner->halves.settle();
+    return Outcome<std::unique_ptr<soft::Startup>>(fail(std::errc::network_unreachable, "no way"));
+  });
+  ASSERT_FALSE(begun);
+  EXPECT_EQ(begun.error().code, std::errc::network_unreachable);
+  end.turn();
+  EXPECT_EQ(statuses(end.received), std::vector{Status::kFlushed});
+  EXPECT_TRUE(end.events.empty());
 }
 
 TEST_F(StartUpTest, TellsItOnceIfItIsGivenUp) {
