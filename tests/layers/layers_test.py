@@ -22,6 +22,7 @@ HEADERS = {
     "tcp_offload": "iwarp/tcp_offload/device.hpp",
     "sim": "iwarp/sim/options.hpp",
     "verbs": "iwarp/verbs/verbs.hpp",
+    "provider": "iwarp/provider/failure.hpp",
     "soft": "soft/services.hpp",
     "asio": "iwarp/asio/error.hpp",
 }

@@ -8,8 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include "iwarp/provider/async_events.hpp"
 #include "iwarp/sim/network.hpp"
-#include "soft/async_events.hpp"
 #include "soft/engine/half_fpdus.hpp"
 #include "soft/engine/running_clock.hpp"
 #include "soft/memory_registry.hpp"
@@ -88,7 +88,7 @@ class SimHost final : public soft::SocketService,
 
   const std::shared_ptr<soft::MemoryRegistry> registry;
   std::vector<AsyncEvent> reports;
-  soft::AsyncEvents async_events;
+  AsyncEvents async_events;
   const soft::Services services;
   bool deaf = false;                   ///< Does not look at its sockets for what came.
   std::chrono::nanoseconds jumped{0};  ///< How far its clock has run while nothing else did.

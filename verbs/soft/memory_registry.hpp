@@ -9,9 +9,10 @@
 #include <vector>
 
 #include "iwarp/ddp/stag_table.hpp"
+#include "iwarp/process/forks.hpp"
+#include "iwarp/provider/inherited.hpp"
+#include "iwarp/provider/lock.hpp"
 #include "iwarp/verbs/provider.hpp"
-#include "soft/inherited.hpp"
-#include "soft/lock.hpp"
 #include "soft/memory_probe.hpp"
 
 namespace iwarp::verbs::soft {
@@ -136,7 +137,7 @@ class SoftMr final : public provider::Mr {
   std::shared_ptr<SoftPd> pd_;
   std::atomic<Stag> stag_;
   ddp::TaggedBuffer buffer_;
-  const Origin origin_;
+  const process::Origin origin_;
 };
 
 /// A memory window.

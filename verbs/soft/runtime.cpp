@@ -1,9 +1,10 @@
 #include "soft/runtime.hpp"
 
+#include "iwarp/process/forks.hpp"
 #include "iwarp/process/quiet_thread.hpp"
+#include "iwarp/provider/failure.hpp"
+#include "iwarp/provider/inherited.hpp"
 #include "soft/engine/device_thread.hpp"
-#include "soft/failure.hpp"
-#include "soft/inherited.hpp"
 #include "soft/startup/starved.hpp"
 
 namespace iwarp::verbs::soft {
@@ -23,7 +24,7 @@ Runtime::Runtime()
       executor_(device_thread([this] { run_executor(); })) {}
 
 std::shared_ptr<Runtime> Runtime::make() {
-  return {new Runtime, [origin = Origin()](Runtime* last) {
+  return {new Runtime, [origin = process::Origin()](Runtime* last) {
             std::unique_ptr<Runtime> runtime(last);
             // Its threads are not here, and its sets of sockets are those that they wait at.
             if (origin.inherited()) return process::leave_to_parent(std::move(runtime));

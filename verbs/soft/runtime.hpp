@@ -8,11 +8,11 @@
 #include <string>
 #include <thread>
 
+#include "iwarp/provider/async_events.hpp"
+#include "iwarp/provider/lock.hpp"
 #include "iwarp/tcp_offload/capture.hpp"
 #include "iwarp/tcp_offload/kernel_device.hpp"
-#include "soft/async_events.hpp"
 #include "soft/engine/engine.hpp"
-#include "soft/lock.hpp"
 #include "soft/memory_registry.hpp"
 #include "soft/secret.hpp"
 #include "soft/services.hpp"

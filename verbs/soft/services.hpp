@@ -10,9 +10,12 @@
 #include "soft/engine/driven.hpp"
 #include "soft/engine/stream_closer.hpp"
 
+namespace iwarp::verbs {
+class AsyncEvents;
+}  // namespace iwarp::verbs
+
 namespace iwarp::verbs::soft {
 
-class AsyncEvents;
 class MemoryRegistry;
 
 /// Serves the sockets of connections: an engine; in tests each turn. Thread-safe.

@@ -3,8 +3,9 @@
 #include "iwarp/mpa/enhanced_data.hpp"
 #include "iwarp/mpa/mulpdu.hpp"
 #include "iwarp/mpa/startup_frame.hpp"
-#include "soft/failure.hpp"
-#include "soft/inherited.hpp"
+#include "iwarp/process/forks.hpp"
+#include "iwarp/provider/failure.hpp"
+#include "iwarp/provider/inherited.hpp"
 #include "soft/qp/soft_qp.hpp"
 #include "soft/runtime.hpp"
 #include "soft/startup/adopt.hpp"
@@ -117,7 +118,7 @@ class SoftRequestWait final : public provider::RequestWait {
  private:
   const std::shared_ptr<Runtime> runtime_;  // outlives the start-up
   std::unique_ptr<Startup> startup_;
-  const Origin origin_;
+  const process::Origin origin_;
 };
 
 class SoftProvider final : public provider::Provider {
@@ -294,7 +295,7 @@ class SoftProvider final : public provider::Provider {
   }
 
   std::shared_ptr<Runtime> runtime_;
-  const Origin origin_;
+  const process::Origin origin_;
   DeviceAttributes attributes_;
   std::atomic<std::uint32_t> next_pd_{1}, next_cq_{1}, next_srq_{1}, next_qp_{2};
 };
@@ -308,7 +309,7 @@ Outcome<std::shared_ptr<Provider>> open_software(const std::string& device_name)
   try {
     return std::shared_ptr<Provider>(std::make_shared<soft::SoftProvider>(device_name));
   } catch (const std::exception& thrown) {
-    return failure(soft::error_of(thrown, "the device '" + device_name + "' cannot be opened"));
+    return failure(error_of(thrown, "the device '" + device_name + "' cannot be opened"));
   }
 }
 

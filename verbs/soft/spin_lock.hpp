@@ -3,7 +3,7 @@
 #include <atomic>
 #include <thread>
 
-#include "soft/lock.hpp"
+#include "iwarp/provider/lock.hpp"
 
 namespace iwarp::verbs::soft {
 

@@ -1,4 +1,4 @@
-#include "soft/async_events.hpp"
+#include "iwarp/provider/async_events.hpp"
 
 #include <gtest/gtest.h>
 
@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-namespace iwarp::verbs::soft {
+namespace iwarp::verbs {
 namespace {
 
 using namespace std::chrono_literals;
@@ -66,4 +66,4 @@ TEST(KeptAsyncEvents, WithAHandlerNoneIsKept) {
 }
 
 }  // namespace
-}  // namespace iwarp::verbs::soft
+}  // namespace iwarp::verbs

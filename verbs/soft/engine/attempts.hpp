@@ -3,7 +3,7 @@
 #include <exception>
 #include <utility>
 
-#include "soft/failure.hpp"
+#include "iwarp/provider/failure.hpp"
 
 namespace iwarp::verbs::soft {
 

@@ -4,10 +4,10 @@
 #include <unordered_map>
 #include <vector>
 
+#include "iwarp/provider/lock.hpp"
 #include "iwarp/tcp_offload/readiness.hpp"
 #include "soft/engine/attempts.hpp"
 #include "soft/engine/stream_closer.hpp"
-#include "soft/lock.hpp"
 
 namespace iwarp::verbs::soft {
 

@@ -4,6 +4,7 @@
 #include <optional>
 #include <thread>
 
+#include "iwarp/provider/lock.hpp"
 #include "iwarp/tcp_offload/readiness.hpp"
 #include "soft/engine/at_exit.hpp"
 #include "soft/engine/attempts.hpp"
@@ -11,7 +12,6 @@
 #include "soft/engine/half_fpdus.hpp"
 #include "soft/engine/socket_table.hpp"
 #include "soft/engine/system_time.hpp"
-#include "soft/lock.hpp"
 #include "soft/services.hpp"
 
 namespace iwarp::verbs::soft {

@@ -8,10 +8,10 @@
 #include <unordered_map>
 #include <vector>
 
+#include "iwarp/provider/lock.hpp"
 #include "iwarp/tcp_offload/readiness.hpp"
 #include "soft/engine/driven.hpp"
 #include "soft/engine/lease.hpp"
-#include "soft/lock.hpp"
 
 namespace iwarp::verbs::soft {
 

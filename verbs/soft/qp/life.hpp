@@ -6,10 +6,10 @@
 
 #include "iwarp/connection/deadlines.hpp"
 #include "iwarp/connection/life.hpp"
+#include "iwarp/provider/lock.hpp"
 #include "iwarp/rdmap/terminate.hpp"
 #include "iwarp/tcp_offload/stream.hpp"
 #include "iwarp/verbs/connection.hpp"
-#include "soft/lock.hpp"
 #include "soft/qp/diagnose.hpp"
 #include "soft/qp/wanted.hpp"
 #include "soft/services.hpp"

@@ -4,7 +4,8 @@
 #include <memory>
 
 #include "iwarp/ddp/memory.hpp"
-#include "soft/inherited.hpp"
+#include "iwarp/process/forks.hpp"
+#include "iwarp/provider/inherited.hpp"
 #include "soft/qp/blamed_read.hpp"
 #include "soft/qp/init.hpp"
 #include "soft/qp/life.hpp"
@@ -22,7 +23,7 @@ namespace iwarp::verbs::soft {
 struct QpParts {
   explicit QpParts(SoftQpInit with);
 
-  const Origin origin;
+  const process::Origin origin;
   const SoftQpInit init;
   const ddp::StreamId stream;  ///< As which the peer reaches memory.
   Wanted wanted;

@@ -2,8 +2,9 @@
 
 #include <memory>
 
+#include "iwarp/process/forks.hpp"
+#include "iwarp/provider/inherited.hpp"
 #include "iwarp/verbs/provider.hpp"
-#include "soft/inherited.hpp"
 #include "soft/qp/halves/halves.hpp"
 #include "soft/qp/parts.hpp"
 #include "soft/qp/start_up.hpp"

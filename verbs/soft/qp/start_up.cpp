@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "iwarp/process/memory_faults.hpp"
-#include "soft/failure.hpp"
+#include "iwarp/provider/failure.hpp"
 #include "soft/qp/halves/scratch.hpp"
 #include "soft/startup/adopt.hpp"
 

@@ -7,9 +7,9 @@
 #include <system_error>
 #include <vector>
 
+#include "iwarp/provider/lock.hpp"
 #include "iwarp/tcp_offload/readiness.hpp"
 #include "soft/engine/driven.hpp"
-#include "soft/lock.hpp"
 #include "soft/services.hpp"
 
 namespace iwarp::verbs::soft {

@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <memory>
 
+#include "iwarp/provider/lock.hpp"
 #include "iwarp/tcp_offload/readiness.hpp"
-#include "soft/lock.hpp"
 
 namespace iwarp::verbs::soft {
 

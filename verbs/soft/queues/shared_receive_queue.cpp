@@ -3,7 +3,7 @@
 #include <mutex>
 #include <utility>
 
-#include "soft/async_events.hpp"
+#include "iwarp/provider/async_events.hpp"
 
 namespace iwarp::verbs::soft {
 

@@ -7,9 +7,10 @@
 #include <unordered_map>
 #include <vector>
 
+#include "iwarp/process/forks.hpp"
+#include "iwarp/provider/inherited.hpp"
 #include "iwarp/rdmap/receiver.hpp"
 #include "iwarp/verbs/provider.hpp"
-#include "soft/inherited.hpp"
 #include "soft/memory_registry.hpp"
 #include "soft/queues/places.hpp"
 #include "soft/services.hpp"
@@ -61,7 +62,7 @@ class SoftSrq final : public provider::Srq {
   const std::shared_ptr<SoftPd> pd_;
   const provider::SrqOptions options_;
   const std::uint32_t number_;
-  const Origin origin_;
+  const process::Origin origin_;
 
   Places places_;  // taken under lock_
 

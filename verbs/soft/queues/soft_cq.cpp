@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "soft/async_events.hpp"
+#include "iwarp/provider/async_events.hpp"
 
 namespace iwarp::verbs::soft {
 namespace {

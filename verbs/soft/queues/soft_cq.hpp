@@ -2,8 +2,9 @@
 
 #include <memory>
 
+#include "iwarp/process/forks.hpp"
+#include "iwarp/provider/inherited.hpp"
 #include "iwarp/verbs/provider.hpp"
-#include "soft/inherited.hpp"
 #include "soft/queues/attached.hpp"
 #include "soft/queues/completion_ring.hpp"
 #include "soft/queues/cq_events.hpp"
@@ -63,7 +64,7 @@ class SoftCq final : public provider::Cq {
 
   const std::shared_ptr<const Services> services_;
   const std::uint32_t number_;
-  const Origin origin_;
+  const process::Origin origin_;
   PollSigns signs_;
   CompletionRing ring_;
   Attached attached_{signs_};

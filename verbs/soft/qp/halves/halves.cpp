@@ -2,7 +2,7 @@
 
 #include <thread>
 
-#include "soft/failure.hpp"
+#include "iwarp/provider/failure.hpp"
 #include "soft/qp/halves/scratch.hpp"
 
 namespace iwarp::verbs::soft {

@@ -1,8 +1,8 @@
 #include <utility>
 
 #include "iwarp/process/no_cancel.hpp"
-#include "soft/async_events.hpp"
-#include "soft/failure.hpp"
+#include "iwarp/provider/async_events.hpp"
+#include "iwarp/provider/failure.hpp"
 #include "soft/qp/halves/halves.hpp"
 
 /// The ends of the halves.

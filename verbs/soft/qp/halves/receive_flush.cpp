@@ -1,6 +1,6 @@
 #include <string>
 
-#include "soft/async_events.hpp"
+#include "iwarp/provider/async_events.hpp"
 #include "soft/qp/halves/receive_half.hpp"
 
 /// Receives that no message fills any more.

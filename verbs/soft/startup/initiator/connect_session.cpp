@@ -4,7 +4,7 @@
 #include <array>
 #include <utility>
 
-#include "soft/failure.hpp"
+#include "iwarp/provider/failure.hpp"
 #include "soft/startup/close.hpp"
 #include "soft/startup/error.hpp"
 #include "soft/startup/initiator/terminate.hpp"

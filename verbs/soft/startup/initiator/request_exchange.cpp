@@ -4,7 +4,7 @@
 #include <utility>
 #include <variant>
 
-#include "soft/failure.hpp"
+#include "iwarp/provider/failure.hpp"
 
 namespace iwarp::verbs::soft {
 

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "soft/failure.hpp"
+#include "iwarp/provider/failure.hpp"
 #include "soft/startup/responder/incoming.hpp"
 
 namespace iwarp::verbs::soft {

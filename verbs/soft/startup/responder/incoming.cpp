@@ -4,7 +4,8 @@
 #include <new>
 #include <utility>
 
-#include "soft/inherited.hpp"
+#include "iwarp/process/forks.hpp"
+#include "iwarp/provider/inherited.hpp"
 #include "soft/startup/error.hpp"
 #include "soft/startup/options.hpp"
 
@@ -56,7 +57,7 @@ class Incoming final : public SoftIncoming {
   const ConnectionInfo info_;
   const std::size_t max_private_data_;
   std::atomic<bool> answered_{false};
-  const Origin origin_;
+  const process::Origin origin_;
 };
 
 Outcome<void> Incoming::accept(const std::shared_ptr<provider::Qp>& qp,

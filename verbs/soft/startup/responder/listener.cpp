@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "iwarp/process/log.hpp"
-#include "soft/failure.hpp"
+#include "iwarp/provider/failure.hpp"
 #include "soft/startup/responder/incoming.hpp"
 
 namespace iwarp::verbs::soft {

@@ -2,8 +2,8 @@
 
 #include <utility>
 
+#include "iwarp/provider/failure.hpp"
 #include "iwarp/tcp_offload/capture.hpp"
-#include "soft/failure.hpp"
 #include "soft/startup/close.hpp"
 #include "soft/startup/error.hpp"
 #include "soft/startup/options.hpp"

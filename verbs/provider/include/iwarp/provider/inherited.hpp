@@ -1,14 +1,12 @@
 #pragma once
 
-#include "iwarp/process/forks.hpp"
 #include "iwarp/verbs/error.hpp"
 #include "iwarp/verbs/types.hpp"
 
-/// What calls answer on objects that a forked child has inherited; see tcp_offload/process.hpp.
-/// They look at nothing of the object but its Origin: it may be locked, or half changed.
-namespace iwarp::verbs::soft {
-
-using process::Origin;
+/// What calls answer on objects that a forked child has inherited; see
+/// process/forks.hpp. They look at nothing of the object but its process::Origin: it may be locked,
+/// or half changed.
+namespace iwarp::verbs {
 
 inline Failure<Error> refused() {
   return fail(std::errc::no_such_device,
@@ -19,4 +17,4 @@ inline Failure<PostError> refused_post() {
   return failure(PostError{std::errc::no_such_device, 0});
 }
 
-}  // namespace iwarp::verbs::soft
+}  // namespace iwarp::verbs

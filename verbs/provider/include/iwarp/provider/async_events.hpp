@@ -6,10 +6,10 @@
 #include <functional>
 #include <optional>
 
+#include "iwarp/provider/lock.hpp"
 #include "iwarp/verbs/types.hpp"
-#include "soft/lock.hpp"
 
-namespace iwarp::verbs::soft {
+namespace iwarp::verbs {
 
 /// What happens on a device that no completion tells of. Thread-safe.
 class AsyncEvents {
@@ -34,4 +34,4 @@ class AsyncEvents {
   std::function<void(const AsyncEvent&)> handler_ IWARP_GUARDED_BY(mutex_);
 };
 
-}  // namespace iwarp::verbs::soft
+}  // namespace iwarp::verbs

@@ -6,7 +6,7 @@
 
 #include "iwarp/verbs/error.hpp"
 
-namespace iwarp::verbs::soft {
+namespace iwarp::verbs {
 
 /// What a step of the stack has thrown: std::errc::not_enough_memory, the system's reason, or
 /// std::errc::io_error for anything else.
@@ -39,4 +39,4 @@ void call_program(Call call) {
   }
 }
 
-}  // namespace iwarp::verbs::soft
+}  // namespace iwarp::verbs

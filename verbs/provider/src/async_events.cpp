@@ -1,12 +1,12 @@
-#include "soft/async_events.hpp"
+#include "iwarp/provider/async_events.hpp"
 
 #include <algorithm>
 #include <utility>
 
 #include "iwarp/base/deadline.hpp"
-#include "soft/failure.hpp"
+#include "iwarp/provider/failure.hpp"
 
-namespace iwarp::verbs::soft {
+namespace iwarp::verbs {
 
 void AsyncEvents::report(AsyncEvent event) {
   {
@@ -40,4 +40,4 @@ std::optional<AsyncEvent> AsyncEvents::wait(std::chrono::milliseconds timeout) {
   return event;
 }
 
-}  // namespace iwarp::verbs::soft
+}  // namespace iwarp::verbs

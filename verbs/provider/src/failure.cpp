@@ -1,10 +1,10 @@
-#include "soft/failure.hpp"
+#include "iwarp/provider/failure.hpp"
 
 #include <new>
 
 #include "iwarp/process/log.hpp"
 
-namespace iwarp::verbs::soft {
+namespace iwarp::verbs {
 
 std::error_code code_of(const std::exception& thrown) noexcept {
   if (const auto* by_system = dynamic_cast<const std::system_error*>(&thrown)) {
@@ -29,4 +29,4 @@ void log_failure(const char* what_failed, const std::exception& thrown) noexcept
   }
 }
 
-}  // namespace iwarp::verbs::soft
+}  // namespace iwarp::verbs

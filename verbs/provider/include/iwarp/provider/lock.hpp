@@ -4,7 +4,7 @@
 
 #include "iwarp/base/thread_safety.hpp"
 
-namespace iwarp::verbs::soft {
+namespace iwarp::verbs {
 
 /// A std::mutex of which the compiler knows what it guards.
 class IWARP_CAPABILITY("mutex") Mutex {
@@ -32,4 +32,4 @@ class IWARP_SCOPED_CAPABILITY Guard {
   Lock& lock_;
 };
 
-}  // namespace iwarp::verbs::soft
+}  // namespace iwarp::verbs
