@@ -207,7 +207,7 @@ struct QpCapacity {
   std::uint32_t max_recv_wr = 128;  ///< Likewise of receives.
   std::uint32_t max_send_sge = 4;  ///< Elements of a send request; up to DeviceAttributes::max_sge.
   std::uint32_t max_recv_sge = 4;  ///< Elements of a receive; likewise.
-  std::uint32_t max_inline = 128;  ///< Octets.
+  std::uint32_t max_inline = 64;   ///< Octets; 64 is what adapters have as well.
 };
 
 /// Which completions of the send queue enter the CQ.

@@ -1,0 +1,139 @@
+#include "adapter.hpp"
+
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <span>
+#include <system_error>
+#include <vector>
+
+namespace iwarp::rnic {
+namespace {
+
+using verbs::Outcome;
+
+// What would help against a refusal of the system's, where that is known.
+std::string remedy(int system_error) {
+  switch (system_error) {
+    case EACCES:
+    case EPERM:
+      return ": this user may not use the files in /dev/infiniband; add it to the group that they "
+             "belong to, or change their rights";
+    case ENOMEM: {
+      rlimit limit{};
+      if (::getrlimit(RLIMIT_MEMLOCK, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return {};
+      return ": this process may lock " + std::to_string(limit.rlim_cur / 1024) +
+             " KiB of memory, which may be too little; raise that limit (ulimit -l, or "
+             "LimitMEMLOCK= "
+             "of a service)";
+    }
+    default: return {};
+  }
+}
+
+std::error_code code_of(int system_error) {
+  return std::make_error_code(static_cast<std::errc>(system_error));
+}
+
+/// The devices of the system, as libibverbs lists them.
+class DeviceList {
+ public:
+  explicit DeviceList(const RdmaCore& core) : core_(core) {
+    int count = 0;
+    devices_ = core.ibv_get_device_list(&count);
+    if (devices_ != nullptr) all_ = {devices_, static_cast<std::size_t>(count)};
+  }
+  ~DeviceList() {
+    if (devices_ != nullptr) core_.ibv_free_device_list(devices_);
+  }
+  DeviceList(const DeviceList&) = delete;
+  DeviceList& operator=(const DeviceList&) = delete;
+
+  [[nodiscard]] std::span<ibv_device* const> all() const { return all_; }
+  [[nodiscard]] ibv_device* find(const std::string& name) const {
+    const auto at = std::find_if(all_.begin(), all_.end(), [&](ibv_device* each) {
+      return name == core_.ibv_get_device_name(each);
+    });
+    return at == all_.end() ? nullptr : *at;
+  }
+
+ private:
+  const RdmaCore& core_;
+  ibv_device** devices_ = nullptr;
+  std::span<ibv_device* const> all_;
+};
+
+bool is_iwarp(const ibv_device& device) { return device.transport_type == IBV_TRANSPORT_IWARP; }
+
+// Why librdmacm has no context of a device that libibverbs lists.
+verbs::Error why_not_opened(const RdmaCore& core, ibv_device* device, const std::string& name) {
+  ibv_context* const tried = core.ibv_open_device(device);
+  const int why = tried == nullptr ? errno : ENODEV;
+  if (tried != nullptr) core.ibv_close_device(tried);
+  return {code_of(why), "the adapter '" + name + "' cannot be opened (" + code_of(why).message() +
+                            ")" + remedy(why)};
+}
+
+}  // namespace
+
+Adapter::Adapter(const RdmaCore& with, ibv_context** opened, ibv_context* which,
+                 const ibv_device_attr& can)
+    : core(with),
+      context(which),
+      name(with.ibv_get_device_name(which->device)),
+      limits(can),
+      opened_(opened) {}
+
+Adapter::~Adapter() { core.rdma_free_devices(opened_); }
+
+Outcome<std::shared_ptr<Adapter>> Adapter::open(const RdmaCore& core, const std::string& name) {
+  const DeviceList list(core);
+  ibv_device* const device = list.find(name);
+  if (device == nullptr) {
+    return verbs::fail(std::errc::no_such_device, "no adapter is called '" + name + "'");
+  }
+  if (!is_iwarp(*device)) {
+    return verbs::fail(std::errc::no_such_device,
+                       "the adapter '" + name + "' speaks another protocol than iWARP");
+  }
+  int count = 0;
+  ibv_context** const opened = core.rdma_get_devices(&count);
+  if (opened == nullptr) {
+    const int why = errno;
+    return failure(
+        verbs::Error{code_of(why), "librdmacm cannot use any adapter (" + code_of(why).message() +
+                                       "): is the kernel's module rdma_ucm loaded?" + remedy(why)});
+  }
+  const std::span all(opened, static_cast<std::size_t>(count));
+  const auto at = std::find_if(all.begin(), all.end(), [&](ibv_context* each) {
+    return name == core.ibv_get_device_name(each->device);
+  });
+  ibv_device_attr limits{};
+  const int refused = at == all.end() ? 0 : core.ibv_query_device(*at, &limits);
+  if (at != all.end() && refused == 0) {
+    return std::shared_ptr<Adapter>(new Adapter(core, opened, *at, limits));
+  }
+  verbs::Error error =
+      at == all.end()
+          ? why_not_opened(core, device, name)
+          : verbs::Error{code_of(refused), "the adapter '" + name + "' does not tell its limits"};
+  core.rdma_free_devices(opened);
+  return failure(std::move(error));
+}
+
+verbs::Error Adapter::error(const std::string& what, int system_error) const {
+  return {code_of(system_error),
+          name + ": " + what + " (" + code_of(system_error).message() + ")" + remedy(system_error)};
+}
+
+std::vector<std::string> iwarp_adapters(const RdmaCore& core) {
+  const DeviceList list(core);
+  std::vector<std::string> names;
+  for (ibv_device* const device : list.all()) {
+    if (is_iwarp(*device)) names.emplace_back(core.ibv_get_device_name(device));
+  }
+  return names;
+}
+
+}  // namespace iwarp::rnic

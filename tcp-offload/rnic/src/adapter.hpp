@@ -1,0 +1,44 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "iwarp/verbs/provider.hpp"
+#include "rdma_core.hpp"
+
+namespace iwarp::rnic {
+
+/// An adapter that has been opened, by librdmacm: connections belong to the contexts that it opens.
+/// Any thread.
+class Adapter {
+ public:
+  /// Errors as of open_adapter().
+  static verbs::Outcome<std::shared_ptr<Adapter>> open(const RdmaCore& core,
+                                                       const std::string& name);
+  ~Adapter();
+  Adapter(const Adapter&) = delete;
+  Adapter& operator=(const Adapter&) = delete;
+
+  const RdmaCore& core;
+  ibv_context* const context;
+  const std::string name;  ///< As rdma-core has it.
+  const ibv_device_attr limits;
+
+  /// "siw0: `what`", and what the system said, for a call that has just failed.
+  [[nodiscard]] verbs::Error error(const std::string& what, int system_error) const;
+
+ private:
+  Adapter(const RdmaCore& with, ibv_context** opened, ibv_context* which,
+          const ibv_device_attr& can);
+
+  ibv_context** const opened_;
+};
+
+/// The adapters of transport iWARP, by rdma-core's names. Any thread.
+std::vector<std::string> iwarp_adapters(const RdmaCore& core);
+
+/// What programs are told that it can do. Tries, by making a queue pair, how much goes inline.
+verbs::DeviceAttributes attributes_of(const Adapter& adapter);
+
+}  // namespace iwarp::rnic

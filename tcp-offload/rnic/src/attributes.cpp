@@ -1,0 +1,83 @@
+#include <algorithm>
+#include <array>
+
+#include "adapter.hpp"
+
+namespace iwarp::rnic {
+namespace {
+
+/// What librdmacm passes on: its lengths and depths have eight bits.
+constexpr std::uint32_t kMostOfAnOctet = UINT8_MAX;
+/// What a list of requests is translated with at a time has room for so many, see SendBatch.
+constexpr std::uint32_t kMostSges = 32;
+
+std::uint32_t count_of(int limit) { return limit < 0 ? 0U : static_cast<std::uint32_t>(limit); }
+
+/// Makes a queue pair, to see whether the adapter grants so many octets inline.
+class InlineProbe {
+ public:
+  explicit InlineProbe(const Adapter& adapter) : core_(adapter.core) {
+    pd_ = core_.ibv_alloc_pd(adapter.context);
+    cq_ = core_.ibv_create_cq(adapter.context, 4, nullptr, nullptr, 0);
+  }
+  ~InlineProbe() {
+    if (cq_ != nullptr) core_.ibv_destroy_cq(cq_);
+    if (pd_ != nullptr) core_.ibv_dealloc_pd(pd_);
+  }
+  InlineProbe(const InlineProbe&) = delete;
+  InlineProbe& operator=(const InlineProbe&) = delete;
+
+  [[nodiscard]] bool grants(std::uint32_t octets) const {
+    if (pd_ == nullptr || cq_ == nullptr) return false;
+    ibv_qp_init_attr init{};
+    init.send_cq = init.recv_cq = cq_;
+    init.cap = {1, 1, 1, 1, octets};
+    init.qp_type = IBV_QPT_RC;
+    ibv_qp* const qp = core_.ibv_create_qp(pd_, &init);
+    if (qp == nullptr) return false;
+    core_.ibv_destroy_qp(qp);
+    return init.cap.max_inline_data >= octets;
+  }
+
+ private:
+  const RdmaCore& core_;
+  ibv_pd* pd_ = nullptr;
+  ibv_cq* cq_ = nullptr;
+};
+
+std::uint32_t most_inline(const Adapter& adapter) {
+  const InlineProbe probe(adapter);
+  for (const std::uint32_t octets : {1024U, 512U, 256U, 128U, 96U, 80U, 64U, 32U, 16U}) {
+    if (probe.grants(octets)) return octets;
+  }
+  return 0;
+}
+
+}  // namespace
+
+verbs::DeviceAttributes attributes_of(const Adapter& adapter) {
+  const ibv_device_attr& can = adapter.limits;
+  verbs::DeviceAttributes a;
+  a.name = "rnic:" + adapter.name;
+  a.provider = "rnic";
+  a.stream = adapter.name;
+  a.offloads = {"full"};
+  a.max_qp = count_of(can.max_qp);
+  a.max_cq = count_of(can.max_cq);
+  a.max_mr = count_of(can.max_mr);
+  a.max_pd = count_of(can.max_pd);
+  a.max_qp_wr = count_of(can.max_qp_wr);
+  a.max_sge = std::min(count_of(can.max_sge), kMostSges);
+  a.max_cqe = count_of(can.max_cqe);
+  a.max_inline = most_inline(adapter);
+  a.max_ird = std::min(count_of(can.max_qp_rd_atom), kMostOfAnOctet);
+  a.max_ord = std::min(count_of(can.max_qp_init_rd_atom), kMostOfAnOctet);
+  a.max_mr_size = can.max_mr_size;
+  a.max_private_data = kMostOfAnOctet;
+  a.max_mw = count_of(can.max_mw);
+  a.max_srq = count_of(can.max_srq);
+  a.max_srq_wr = count_of(can.max_srq_wr);
+  return a;
+}
+
+}  // namespace iwarp::rnic

@@ -1,0 +1,227 @@
+#include "cm_loop.hpp"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/eventfd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <climits>
+#include <cstring>
+#include <system_error>
+
+#include "iwarp/process/quiet_thread.hpp"
+#include "iwarp/provider/failure.hpp"
+
+namespace iwarp::rnic {
+namespace {
+
+using verbs::Outcome;
+
+void make_nonblocking(int fd) { ::fcntl(fd, F_SETFL, ::fcntl(fd, F_GETFL) | O_NONBLOCK); }
+
+CmEvent copy_of(const rdma_cm_event& event) {
+  CmEvent copy;
+  copy.type = event.event;
+  copy.status = event.status;
+  copy.id = event.id;
+  const rdma_conn_param& from = event.param.conn;
+  copy.ird = from.responder_resources;
+  copy.ord = from.initiator_depth;
+  const auto* data = static_cast<const std::byte*>(from.private_data);
+  if (data != nullptr) copy.private_data.assign(data, data + from.private_data_len);
+  return copy;
+}
+
+}  // namespace
+
+verbs::Endpoint CmId::endpoint_of(const sockaddr* address) {
+  verbs::Endpoint at;
+  const bool v6 = address->sa_family == AF_INET6;
+  const std::size_t octets = v6 ? sizeof(sockaddr_in6) : sizeof(sockaddr_in);
+  std::memcpy(at.data(), address, octets);
+  at.resize(octets);
+  return at;
+}
+
+CmLoop::CmLoop(std::shared_ptr<Adapter> adapter, rdma_event_channel* channel,
+               process::Descriptor wake, AsyncTask on_async)
+    : adapter_(std::move(adapter)),
+      channel_(channel),
+      wake_(std::move(wake)),
+      on_async_(std::move(on_async)) {}
+
+Outcome<std::shared_ptr<CmLoop>> CmLoop::start(std::shared_ptr<Adapter> adapter,
+                                               AsyncTask on_async) {
+  process::Descriptor wake(::eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC));
+  if (!wake) return failure(adapter->error("there is no descriptor for its thread", errno));
+  rdma_event_channel* const channel = adapter->core.rdma_create_event_channel();
+  if (channel == nullptr) {
+    return failure(adapter->error("there is no channel for its connections", errno));
+  }
+  make_nonblocking(channel->fd);
+  make_nonblocking(adapter->context->async_fd);
+  std::shared_ptr<CmLoop> loop(
+      new CmLoop(std::move(adapter), channel, std::move(wake), std::move(on_async)));
+  try {
+    loop->thread_ = process::quiet_thread([loop = loop.get()] { loop->run(); });
+  } catch (const std::system_error& thrown) {
+    return failure(verbs::error_of(thrown, loop->adapter_->name + ": there is no thread for it"));
+  }
+  CmLoop* const handle = loop.get();
+  return std::shared_ptr<CmLoop>(
+      handle, [owner = std::move(loop)](CmLoop*) mutable { stop(std::move(owner)); });
+}
+
+CmLoop::~CmLoop() {
+  if (!origin_.inherited()) adapter_->core.rdma_destroy_event_channel(channel_);
+}
+
+bool CmLoop::on_own_thread() const { return std::this_thread::get_id() == thread_.get_id(); }
+
+// Its own thread cannot wait for itself: another one does.
+void CmLoop::stop(std::shared_ptr<CmLoop> last) {
+  if (last->origin_.inherited()) {
+    process::keep_inherited(new std::shared_ptr<CmLoop>(std::move(last)));
+    return;
+  }
+  {
+    const std::lock_guard lock(last->mutex_);
+    last->stops_ = true;
+  }
+  last->wake();
+  if (!last->on_own_thread()) return last->thread_.join();
+  std::thread([last = std::move(last)]() mutable { last->thread_.join(); }).detach();
+}
+
+void CmLoop::wake() { ::eventfd_write(wake_.get(), 1); }
+
+// ---- What others ask of it ----
+
+Outcome<CmId> CmLoop::make_id(const std::weak_ptr<CmTarget>& target) {
+  rdma_cm_id* made = nullptr;
+  if (adapter_->core.rdma_create_id(channel_, &made, nullptr, RDMA_PS_TCP) != 0) {
+    return failure(adapter_->error("it has no room for one more connection", errno));
+  }
+  CmId id(adapter_->core, made);
+  watch(id, target);
+  return id;
+}
+
+void CmLoop::watch(const CmId& id, std::weak_ptr<CmTarget> target) {
+  const std::lock_guard lock(mutex_);
+  targets_[id.get()] = std::move(target);
+}
+
+void CmLoop::forget(const CmId& id) {
+  std::unique_lock lock(mutex_);
+  targets_.erase(id.get());
+  if (on_own_thread()) return;
+  idle_.wait(lock, [&] { return dispatched_ != id.get(); });
+}
+
+void CmLoop::post_at(Clock::time_point at, Task task) {
+  {
+    const std::lock_guard lock(mutex_);
+    tasks_.emplace(at, std::move(task));
+  }
+  if (!on_own_thread()) wake();
+}
+
+void CmLoop::run_apart(Task task) {
+  try {
+    process::quiet_thread(std::move(task)).detach();
+  } catch (const std::system_error& thrown) {
+    verbs::log_failure("an adapter's connection gets no thread of its own", thrown);
+    post(std::move(task));
+  }
+}
+
+// ---- Its thread ----
+
+void CmLoop::run() {
+  while (take_turn()) continue;
+}
+
+bool CmLoop::take_turn() {
+  const Clock::time_point next = run_due();
+  {
+    const std::lock_guard lock(mutex_);
+    if (stops_) return false;
+  }
+  wait(next);
+  take_cm_events();
+  take_async_events();
+  return true;
+}
+
+void CmLoop::wait(Clock::time_point until) {
+  std::array<pollfd, 3> at{pollfd{wake_.get(), POLLIN, 0}, pollfd{channel_->fd, POLLIN, 0},
+                           pollfd{adapter_->context->async_fd, POLLIN, 0}};
+  int milliseconds = -1;
+  if (until != Clock::time_point::max()) {
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(until - Clock::now());
+    milliseconds = static_cast<int>(std::clamp<std::int64_t>(left.count(), 0, INT_MAX));
+  }
+  ::poll(at.data(), at.size(), milliseconds);
+  eventfd_t count = 0;
+  ::eventfd_read(wake_.get(), &count);
+}
+
+CmLoop::Clock::time_point CmLoop::run_due() {
+  for (;;) {
+    Task task;
+    {
+      const std::lock_guard lock(mutex_);
+      if (tasks_.empty() || stops_) return Clock::time_point::max();
+      const auto first = tasks_.begin();
+      if (first->first > Clock::now()) return first->first;
+      task = std::move(first->second);
+      tasks_.erase(first);
+    }
+    verbs::call_program(task);
+  }
+}
+
+void CmLoop::take_cm_events() {
+  rdma_cm_event* event = nullptr;
+  while (adapter_->core.rdma_get_cm_event(channel_, &event) == 0) {
+    CmEvent copy = copy_of(*event);
+    rdma_cm_id* const of = event->listen_id != nullptr ? event->listen_id : event->id;
+    // Destroying an identifier waits for this.
+    adapter_->core.rdma_ack_cm_event(event);
+    dispatch(of, std::move(copy));
+  }
+}
+
+void CmLoop::dispatch(rdma_cm_id* of, CmEvent event) {
+  std::shared_ptr<CmTarget> target;
+  {
+    const std::lock_guard lock(mutex_);
+    const auto found = targets_.find(of);
+    if (found != targets_.end()) target = found->second.lock();
+    dispatched_ = target ? of : nullptr;
+  }
+  if (target) {
+    verbs::call_program([&] { target->on_cm_event(std::move(event)); });
+  } else if (event.type == RDMA_CM_EVENT_CONNECT_REQUEST) {
+    adapter_->core.rdma_reject(event.id, nullptr, 0);
+    adapter_->core.rdma_destroy_id(event.id);
+  }
+  {
+    const std::lock_guard lock(mutex_);
+    dispatched_ = nullptr;
+  }
+  idle_.notify_all();
+}
+
+void CmLoop::take_async_events() {
+  ibv_async_event event{};
+  while (adapter_->core.ibv_get_async_event(adapter_->context, &event) == 0) {
+    on_async_(event);
+    adapter_->core.ibv_ack_async_event(&event);
+  }
+}
+
+}  // namespace iwarp::rnic

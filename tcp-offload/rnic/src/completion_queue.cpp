@@ -1,0 +1,188 @@
+#include "completion_queue.hpp"
+
+#include <fcntl.h>
+#include <poll.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <climits>
+
+#include "completion.hpp"
+#include "iwarp/base/deadline.hpp"
+
+namespace iwarp::rnic {
+namespace {
+
+using verbs::Completion;
+
+constexpr std::size_t kBatch = 32;
+// For completions of which the program is told nothing: two of each queue pair, see SendQueue, and
+// one at its end.
+constexpr std::uint32_t kUntold = 64;
+
+int native_depth(const Adapter& adapter, std::uint32_t depth) {
+  const auto most = static_cast<std::uint32_t>(std::max(adapter.limits.max_cqe, 0));
+  return static_cast<int>(std::max(depth, std::min(depth + kUntold, most)));
+}
+
+verbs::Error cannot_be_made(const Adapter& adapter, std::uint32_t depth, int why) {
+  return adapter.error(
+      "a completion queue for " + std::to_string(depth) + " completions cannot be made", why);
+}
+
+std::chrono::milliseconds left_until(std::chrono::steady_clock::time_point until) {
+  return std::chrono::ceil<std::chrono::milliseconds>(until - std::chrono::steady_clock::now());
+}
+
+}  // namespace
+
+CompletionQueue::CompletionQueue(std::shared_ptr<Adapter> adapter, ibv_comp_channel* channel,
+                                 ibv_cq* cq, std::uint32_t depth)
+    : adapter_(std::move(adapter)), channel_(channel), cq_(cq), depth_(depth) {}
+
+verbs::Outcome<std::shared_ptr<CompletionQueue>> CompletionQueue::make(
+    std::shared_ptr<Adapter> adapter, std::uint32_t depth) {
+  const RdmaCore& core = adapter->core;
+  ibv_comp_channel* const channel = core.ibv_create_comp_channel(adapter->context);
+  if (channel == nullptr) return failure(cannot_be_made(*adapter, depth, errno));
+  ::fcntl(channel->fd, F_SETFL, ::fcntl(channel->fd, F_GETFL) | O_NONBLOCK);
+  ibv_cq* const cq =
+      core.ibv_create_cq(adapter->context, native_depth(*adapter, depth), nullptr, channel, 0);
+  if (cq == nullptr) {
+    auto error = cannot_be_made(*adapter, depth, errno);
+    core.ibv_destroy_comp_channel(channel);
+    return failure(std::move(error));
+  }
+  return std::shared_ptr<CompletionQueue>(
+      new CompletionQueue(std::move(adapter), channel, cq, depth));
+}
+
+CompletionQueue::~CompletionQueue() {
+  if (origin_.inherited()) return;
+  adapter_->core.ibv_destroy_cq(cq_);
+  adapter_->core.ibv_destroy_comp_channel(channel_);
+}
+
+std::size_t CompletionQueue::poll(std::span<Completion> into) {
+  if (origin_.refuses()) return 0;
+  const std::lock_guard lock(mutex_);
+  const std::size_t taken = gathered_.empty() ? 0 : take_gathered(into);
+  return taken + poll_adapter(into.subspan(taken));
+}
+
+std::size_t CompletionQueue::take_gathered(std::span<Completion> into) {
+  const std::size_t count = std::min(into.size(), gathered_.size());
+  const auto end = gathered_.begin() + static_cast<std::ptrdiff_t>(count);
+  std::copy(gathered_.begin(), end, into.begin());
+  gathered_.erase(gathered_.begin(), end);
+  return count;
+}
+
+// A batch of which the program is told nothing is no reason to say that there is nothing.
+std::size_t CompletionQueue::poll_adapter(std::span<Completion> into) {
+  std::array<ibv_wc, kBatch> batch;
+  std::size_t count = 0;
+  while (count < into.size()) {
+    const auto most = static_cast<int>(std::min(into.size() - count, batch.size()));
+    const int got = ibv_poll_cq(cq_, most, batch.data());
+    for (int at = 0; at < got; ++at) {
+      if (const auto completion = completion_of(batch[static_cast<std::size_t>(at)])) {
+        into[count++] = *completion;
+      }
+    }
+    if (got < most) break;
+  }
+  return count;
+}
+
+void CompletionQueue::gather() {
+  const std::lock_guard lock(mutex_);
+  gather_locked();
+}
+
+void CompletionQueue::gather_locked() {
+  std::array<Completion, kBatch> some;
+  std::size_t count = 0;
+  do {
+    count = poll_adapter(some);
+    gathered_.insert(gathered_.end(), some.begin(),
+                     some.begin() + static_cast<std::ptrdiff_t>(count));
+  } while (count == some.size());
+}
+
+void CompletionQueue::leave(std::uint32_t qp_number) {
+  const std::lock_guard lock(mutex_);
+  gather_locked();
+  std::erase_if(gathered_, [&](const Completion& each) {
+    return each.qp_number == qp_number && each.status == verbs::Status::kFlushed;
+  });
+}
+
+void CompletionQueue::give_up(WorkRing& ring, std::uint32_t qp_number) {
+  const std::lock_guard lock(mutex_);
+  gather_locked();
+  ring.give_up([&](const WorkSlot& slot) {
+    if (slot.told) gathered_.push_back(flushed(slot, qp_number));
+  });
+}
+
+void CompletionQueue::take_back(WorkRing& ring, std::uint32_t count) {
+  const std::lock_guard lock(mutex_);
+  ring.take_back(count);
+}
+
+// What has been gathered raised its event when it came.
+void CompletionQueue::arm(verbs::provider::Arm what) {
+  if (origin_.refuses()) return;
+  ibv_req_notify_cq(cq_, what == verbs::provider::Arm::kSolicited ? 1 : 0);
+}
+
+bool CompletionQueue::has_any() {
+  const std::lock_guard lock(mutex_);
+  gather_locked();
+  return !gathered_.empty();
+}
+
+bool CompletionQueue::wait(std::chrono::milliseconds timeout) {
+  if (origin_.refuses()) return false;
+  timeout = std::min<std::chrono::milliseconds>(timeout, kLongestWait);
+  const auto until = std::chrono::steady_clock::now() + timeout;
+  for (;;) {
+    if (has_any()) return true;
+    arm(verbs::provider::Arm::kAny);
+    if (has_any()) return true;
+    const auto left = left_until(until);
+    pollfd event{channel_->fd, POLLIN, 0};
+    const int milliseconds = static_cast<int>(std::clamp<std::int64_t>(left.count(), 0, INT_MAX));
+    ::poll(&event, 1, milliseconds);
+    if (left.count() <= 0) return has_any();
+    take_event();
+  }
+}
+
+bool CompletionQueue::take_event() {
+  if (origin_.refuses()) return false;
+  ibv_cq* of = nullptr;
+  void* context = nullptr;
+  if (adapter_->core.ibv_get_cq_event(channel_, &of, &context) != 0) return false;
+  adapter_->core.ibv_ack_cq_events(cq_, 1);
+  return true;
+}
+
+std::uint32_t CompletionQueue::capacity() const { return depth_; }
+
+verbs::Outcome<void> CompletionQueue::resize(std::uint32_t depth) {
+  const std::lock_guard lock(mutex_);
+  const int refused = adapter_->core.ibv_resize_cq(cq_, native_depth(*adapter_, depth));
+  if (refused == 0) {
+    depth_ = depth;
+    return {};
+  }
+  // Providers answer with an errno, or with -1 and leave it in errno.
+  const int why = refused < 0 ? errno : refused;
+  return failure(adapter_->error(
+      "the completion queue cannot be resized to " + std::to_string(depth) + " completions", why));
+}
+
+}  // namespace iwarp::rnic

@@ -1,0 +1,60 @@
+#pragma once
+
+#include <deque>
+#include <memory>
+#include <mutex>
+
+#include "adapter.hpp"
+#include "iwarp/process/forks.hpp"
+#include "work_ring.hpp"
+
+namespace iwarp::rnic {
+
+/// A completion queue of the adapter. Its numbers become the program's again here. Any thread.
+class CompletionQueue final : public verbs::provider::Cq {
+ public:
+  static verbs::Outcome<std::shared_ptr<CompletionQueue>> make(std::shared_ptr<Adapter> adapter,
+                                                               std::uint32_t depth);
+  ~CompletionQueue() override;
+
+  // provider::Cq
+  std::size_t poll(std::span<verbs::Completion> into) override;
+  void arm(verbs::provider::Arm what) override;
+  bool wait(std::chrono::milliseconds timeout) override;
+  [[nodiscard]] int event_descriptor() override { return channel_->fd; }
+  bool take_event() override;
+  [[nodiscard]] std::uint32_t capacity() const override;
+  [[nodiscard]] std::uint32_t number() const override { return cq_->handle; }
+  verbs::Outcome<void> resize(std::uint32_t depth) override;
+
+  [[nodiscard]] ibv_cq* native() const { return cq_; }
+  /// Takes over what the adapter has completed, for the next poll, so that what is done counts as
+  /// done.
+  void gather();
+  /// Behind the end of a queue pair in the adapter: nothing in its queue names a slot of it any
+  /// more, and what was flushed by it is not told.
+  void leave(std::uint32_t qp_number);
+  /// Behind the end of a connection, of which the adapter tells no more: what was posted to `ring`
+  /// and has no completion has been flushed. No post may be under way.
+  void give_up(WorkRing& ring, std::uint32_t qp_number);
+  /// As WorkRing::take_back().
+  void take_back(WorkRing& ring, std::uint32_t count);
+
+ private:
+  CompletionQueue(std::shared_ptr<Adapter> adapter, ibv_comp_channel* channel, ibv_cq* cq,
+                  std::uint32_t depth);
+  std::size_t take_gathered(std::span<verbs::Completion> into);
+  std::size_t poll_adapter(std::span<verbs::Completion> into);
+  void gather_locked();
+  bool has_any();
+
+  const std::shared_ptr<Adapter> adapter_;
+  ibv_comp_channel* const channel_;
+  ibv_cq* const cq_;
+  const process::Origin origin_;
+  std::mutex mutex_;
+  std::deque<verbs::Completion> gathered_;
+  std::uint32_t depth_;
+};
+
+}  // namespace iwarp::rnic

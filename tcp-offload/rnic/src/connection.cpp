@@ -1,0 +1,134 @@
+#include <algorithm>
+
+#include "connection_steps.hpp"
+#include "iwarp/base/deadline.hpp"
+
+namespace iwarp::rnic {
+
+using verbs::ConnectionEvent;
+using verbs::EndedBy;
+using verbs::Outcome;
+
+Connection::~Connection() {
+  if (id_) host_->loop().forget(id_);
+}
+
+void Connection::tell(const Event& event) {
+  verbs::ConnectionHandler handler;
+  {
+    const std::lock_guard lock(mutex_);
+    handler = on_event_;
+  }
+  if (handler) verbs::call_program([&] { handler(event); });
+}
+
+void Connection::explain(EndedBy by, bool graceful, std::string sentence) {
+  const std::lock_guard lock(mutex_);
+  const bool explained = diagnosis_.by != EndedBy::kNobody;
+  if (explained && (graceful || !diagnosis_.graceful)) return;
+  diagnosis_.by = by;
+  diagnosis_.graceful = graceful;
+  diagnosis_.sentence = std::move(sentence);
+}
+
+verbs::Diagnosis Connection::diagnosis() const {
+  const std::lock_guard lock(mutex_);
+  return diagnosis_;
+}
+
+void Connection::on_qp_event(const std::string& what) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (!fault_) fault_ = what;
+  }
+  explain(EndedBy::kStack, false, what);
+}
+
+// ---- What librdmacm says ----
+
+void Connection::on_cm_event(CmEvent event) {
+  if (event.id != id_.get()) return;  // of an attempt that was given up
+  switch (event.type) {
+    case RDMA_CM_EVENT_ADDR_RESOLVED: return on_address();
+    case RDMA_CM_EVENT_ROUTE_RESOLVED: return on_route();
+    case RDMA_CM_EVENT_ADDR_ERROR:
+      return fail_step("no way leads to " + to_.to_string(), -event.status);
+    case RDMA_CM_EVENT_ROUTE_ERROR:
+      return fail_step("no route leads to " + to_.to_string(), -event.status);
+    case RDMA_CM_EVENT_ESTABLISHED: return on_established(event);
+    case RDMA_CM_EVENT_REJECTED: return on_refused(std::move(event));
+    case RDMA_CM_EVENT_UNREACHABLE:
+    case RDMA_CM_EVENT_CONNECT_ERROR:
+      return fail_step(to_.to_string() + " cannot be connected to", -event.status);
+    case RDMA_CM_EVENT_DISCONNECTED: return on_disconnected();
+    case RDMA_CM_EVENT_DEVICE_REMOVAL: {
+      const std::string sentence = adapter().name + " has been removed";
+      explain(EndedBy::kStack, false, sentence);
+      return end_at_once(error_of(std::errc::no_such_device, sentence));
+    }
+    default: return;
+  }
+}
+
+// What the adapter tells of the depths counts, where it tells.
+void Connection::fill_in(verbs::ConnectionInfo& info, const CmEvent& event) const {
+  info.local = id_.local();
+  info.remote = id_.remote();
+  if (passive_) return;
+  info.private_data = event.private_data;
+  info.ird = event.ird == 0 ? options_.ird : std::min<std::uint16_t>(event.ird, options_.ird);
+  info.ord = event.ord == 0 ? options_.ord : std::min<std::uint16_t>(event.ord, options_.ord);
+}
+
+void Connection::on_established(const CmEvent& event) {
+  Event told{Event::Kind::kEstablished, {}, info_};
+  fill_in(told.info, event);
+  told.info.rfc7306 = false;
+  if (!advance(State::kConnecting, State::kRts)) return;
+  qp_->sends().open();
+  tell(told);
+}
+
+void Connection::on_refused(CmEvent event) {
+  const auto error =
+      error_of(std::errc::connection_refused, adapter().name + ": " + to_.to_string() +
+                                                  " rejected the connection (status " +
+                                                  std::to_string(event.status) + ")");
+  if (tries_again(error)) return;
+  Event told{Event::Kind::kRejected, error, {}};
+  told.info.private_data = std::move(event.private_data);
+  fail_start(std::move(told));
+}
+
+// ---- The side that accepts ----
+
+Outcome<void> Connection::accept(CmId& id, const verbs::ConnectionInfo& asked,
+                                 const verbs::ConnectOptions& options) {
+  if (!advance(State::kIdle, State::kConnecting)) {
+    return verbs::fail(std::errc::already_connected,
+                       "queue pair " + std::to_string(qp_->number()) + " is not idle");
+  }
+  passive_ = true;
+  options_ = options;
+  info_ = asked;
+  info_.ird = std::min(options.ird, asked.peer_ord.value_or(options.ird));
+  info_.ord = std::min(options.ord, asked.peer_ird.value_or(options.ord));
+  to_ = asked.remote;
+  id_ = std::move(id);
+  host_->loop().watch(id_, weak_from_this());
+  rdma_conn_param parameters{};
+  parameters.private_data = options.private_data.data();
+  parameters.private_data_len = static_cast<std::uint8_t>(options.private_data.size());
+  parameters.responder_resources = static_cast<std::uint8_t>(info_.ird);
+  parameters.initiator_depth = static_cast<std::uint8_t>(info_.ord);
+  parameters.srq = qp_->shares_receives() ? 1 : 0;
+  parameters.qp_num = qp_->number();
+  dials_ = true;
+  const int error = adapter().core.rdma_accept(id_.get(), &parameters) == 0 ? 0 : errno;
+  soon([error](Connection& self) { self.on_call_returned(error); });
+  later(std::clamp<Clock::duration>(options.timeout, Clock::duration::zero(), kLongestWait),
+        [](Connection& self) { self.fail_step("the peer completes no start-up", ETIMEDOUT); });
+  return {};
+}
+
+}  // namespace iwarp::rnic

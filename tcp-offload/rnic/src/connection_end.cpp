@@ -1,0 +1,146 @@
+// How connections end: as the program asks, or as the peer, the network or the adapter have it.
+#include "connection_steps.hpp"
+
+namespace iwarp::rnic {
+namespace {
+
+using verbs::EndedBy;
+
+constexpr std::chrono::milliseconds kLook{1};
+// Adapters flush within microseconds. What they have not told after this they do not tell.
+constexpr int kLooksForFlushed = 200;
+
+std::string number_of(const WorkRing::Fault& fault) {
+  return "status " + std::to_string(fault.status) + ", vendor error " +
+         std::to_string(fault.vendor_error);
+}
+
+}  // namespace
+
+// ---- What the program asks for ----
+
+void Connection::disconnect() {
+  if (state() == State::kConnecting || state() == State::kIdle) return abort();
+  explain(EndedBy::kProgram, true, "disconnected here");
+  if (!advance(State::kRts, State::kClosing)) return;
+  qp_->sends().close();
+  linger_until_ = Clock::now() + linger_;
+  soon([](Connection& self) { self.finish_then_disconnect(); });
+}
+
+void Connection::close() {
+  if (state() == State::kConnecting || state() == State::kIdle) return abort();
+  explain(EndedBy::kProgram, true, "disconnected here");
+  soon([](Connection& self) { self.end_at_once({}); });
+}
+
+void Connection::abort() {
+  if (advance(State::kIdle, State::kError)) {
+    explain(EndedBy::kProgram, false, "aborted here");
+    return flush_posted();
+  }
+  explain(EndedBy::kProgram, false, "aborted here");
+  soon([](Connection& self) {
+    const auto aborted = error_of(std::errc::connection_aborted, "aborted here");
+    if (self.state() == State::kConnecting) {
+      return self.fail_start({Event::Kind::kFailed, aborted, {}});
+    }
+    self.end_at_once(aborted);
+  });
+}
+
+void Connection::release() {
+  {
+    const std::lock_guard lock(mutex_);
+    on_event_ = nullptr;
+  }
+  explain(EndedBy::kProgram, true, "the queue pair was destroyed here");
+  state_ = State::kError;
+  // In the middle of a start-up the kernel holds it, and the adapter places nothing.
+  if (!dials_.load()) qp_->destroy();
+  soon([](Connection& self) { self.drop_id(); });
+}
+
+// ---- The loop's thread ----
+
+// Adapters cut short what they have not sent when a connection ends.
+void Connection::finish_then_disconnect() {
+  if (state() != State::kClosing) return;
+  if (!qp_->finish_sends() && Clock::now() < linger_until_) {
+    return later(kLook, [](Connection& self) { self.finish_then_disconnect(); });
+  }
+  if (adapter().core.rdma_disconnect(id_.get()) != 0) {
+    const int error = errno;
+    return end(adapter().error("the connection cannot be ended", error));
+  }
+  later(linger_, [](Connection& self) {
+    if (self.state() != State::kClosing) return;
+    self.end(error_of(std::errc::timed_out, "the peer did not close the connection in time"));
+  });
+}
+
+void Connection::end_at_once(verbs::Error error) {
+  if (state() != State::kRts && state() != State::kClosing) return;
+  qp_->flush();
+  adapter().core.rdma_disconnect(id_.get());
+  end(std::move(error));
+}
+
+void Connection::on_disconnected() {
+  if (state() == State::kConnecting) return fail_step("the peer closed the connection", ECONNRESET);
+  if (state() == State::kError) return;
+  const bool had_all = qp_->finish_sends();
+  qp_->flush();
+  qp_->is_flushed();  // what it has told is known
+  verbs::Error why = why_disconnected();
+  if (!why.code && !had_all) {
+    why = error_of(std::errc::connection_reset, "the connection ended before all was sent");
+  }
+  if (why.code) explain(EndedBy::kNetwork, false, why.message);
+  if (!why.code) explain(EndedBy::kPeerFin, true, "the peer closed the connection");
+  end(std::move(why));
+}
+
+// An adapter tells of the end as of one, whatever its cause.
+verbs::Error Connection::why_disconnected() {
+  const WorkRing::Fault fault = qp_->sends().ring().fault();
+  if (fault.status != IBV_WC_SUCCESS) {
+    return error_of(std::errc::connection_reset,
+                    adapter().name +
+                        ": a request failed: " + adapter().core.ibv_wc_status_str(fault.status) +
+                        " (" + number_of(fault) + ")");
+  }
+  const std::lock_guard lock(mutex_);
+  if (fault_) return error_of(std::errc::connection_reset, *fault_);
+  return {};
+}
+
+void Connection::end(verbs::Error error) {
+  const State before = state_.exchange(State::kError);
+  if (before != State::kRts && before != State::kClosing) return;
+  flush_posted();
+  drop_id();
+  tell({Event::Kind::kDisconnected, std::move(error), info_});
+}
+
+void Connection::flush_posted() {
+  qp_->flush();
+  settle(kLooksForFlushed);
+}
+
+void Connection::settle(int looks_left) {
+  if (!qp_->is_flushed() && looks_left != 0) {
+    return later(kLook, [looks_left](Connection& self) { self.settle(looks_left - 1); });
+  }
+  qp_->give_up();
+  settled_ = true;
+}
+
+// librdmacm must not lose it while it is inside of a call.
+void Connection::drop_id() {
+  if (!id_ || dials_.load()) return;
+  host_->loop().forget(id_);
+  id_ = CmId();
+}
+
+}  // namespace iwarp::rnic

@@ -1,0 +1,139 @@
+// The side that connects: an address is resolved, a route is found, and the peer is asked.
+#include <algorithm>
+#include <cerrno>
+#include <climits>
+
+#include "connection_steps.hpp"
+#include "iwarp/base/deadline.hpp"
+
+namespace iwarp::rnic {
+namespace {
+
+using verbs::EndedBy;
+using verbs::Outcome;
+
+// librdmacm takes its addresses as if it might change them.
+sockaddr* address_of(const verbs::Endpoint& endpoint) {
+  return const_cast<sockaddr*>(endpoint.data());
+}
+
+bool is_unspecified(const verbs::Endpoint& endpoint) {
+  return endpoint.address().is_unspecified() && endpoint.port() == 0;
+}
+
+constexpr std::chrono::milliseconds kBetweenAttempts{50};
+
+}  // namespace
+
+Outcome<void> Connection::connect(const verbs::Endpoint& to, const verbs::ConnectOptions& options) {
+  if (!advance(State::kIdle, State::kConnecting)) {
+    return verbs::fail(std::errc::already_connected,
+                       "queue pair " + std::to_string(qp_->number()) + " is not idle");
+  }
+  to_ = to;
+  options_ = options;
+  const auto bounded = [](std::chrono::milliseconds time) {
+    return std::clamp<Clock::duration>(time, Clock::duration::zero(), kLongestWait);
+  };
+  deadline_ = Clock::now() + bounded(options.timeout);
+  retry_until_ = Clock::now() + bounded(options.retry_refused);
+  soon([](Connection& self) { self.dial(); });
+  later(bounded(options.timeout), [](Connection& self) {
+    self.fail_step(self.to_.to_string() + " does not answer", ETIMEDOUT);
+  });
+  return {};
+}
+
+int Connection::milliseconds_left() const {
+  const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline_ - Clock::now());
+  return static_cast<int>(std::clamp<std::int64_t>(left.count(), 1, INT_MAX));
+}
+
+void Connection::dial() {
+  if (state() != State::kConnecting) return;
+  auto made = host_->loop().make_id(weak_from_this());
+  if (!made) return fail_start({Event::Kind::kFailed, made.error(), {}});
+  id_ = std::move(*made);
+  if (options_.traffic_class) {
+    std::uint8_t type_of_service = *options_.traffic_class;
+    adapter().core.rdma_set_option(id_.get(), RDMA_OPTION_ID, RDMA_OPTION_ID_TOS, &type_of_service,
+                                   sizeof type_of_service);
+  }
+  sockaddr* const from = is_unspecified(options_.from) ? nullptr : address_of(options_.from);
+  if (adapter().core.rdma_resolve_addr(id_.get(), from, address_of(to_), milliseconds_left()) !=
+      0) {
+    fail_step("no way leads to " + to_.to_string(), errno);
+  }
+}
+
+void Connection::on_address() {
+  if (id_.get()->verbs != adapter().context) {
+    return fail_step("the way to " + to_.to_string() + " leads by another adapter", EHOSTUNREACH);
+  }
+  if (adapter().core.rdma_resolve_route(id_.get(), milliseconds_left()) != 0) {
+    fail_step("no route leads to " + to_.to_string(), errno);
+  }
+}
+
+void Connection::on_route() {
+  if (state() != State::kConnecting) return;
+  dials_ = true;
+  host_->loop().run_apart([self = shared_from_this()] { self->connect_apart(); });
+}
+
+// siw waits inside of this until the peer's TCP has answered.
+void Connection::connect_apart() {
+  rdma_conn_param parameters{};
+  parameters.private_data = options_.private_data.data();
+  parameters.private_data_len = static_cast<std::uint8_t>(options_.private_data.size());
+  parameters.responder_resources = static_cast<std::uint8_t>(options_.ird);
+  parameters.initiator_depth = static_cast<std::uint8_t>(options_.ord);
+  parameters.srq = qp_->shares_receives() ? 1 : 0;
+  parameters.qp_num = qp_->number();
+  const int error = adapter().core.rdma_connect(id_.get(), &parameters) == 0 ? 0 : errno;
+  soon([error](Connection& self) { self.on_call_returned(error); });
+}
+
+// The program may have given it up meanwhile: then the adapter still has what was left to this.
+void Connection::on_call_returned(int error) {
+  dials_ = false;
+  bool released = false;
+  {
+    const std::lock_guard lock(mutex_);
+    released = !on_event_;
+  }
+  if (released) qp_->destroy();
+  if (state() == State::kError) return drop_id();
+  if (error == 0) return;
+  const std::string peer = to_.to_string();
+  fail_step(passive_ ? "the connection from " + peer + " cannot be accepted"
+                     : peer + " cannot be connected to",
+            error);
+}
+
+// Nobody listens yet, it seems: the peer's program may be about to.
+bool Connection::tries_again(const verbs::Error& error) {
+  if (passive_ || error.code != std::errc::connection_refused) return false;
+  if (state() != State::kConnecting || Clock::now() >= std::min(retry_until_, deadline_))
+    return false;
+  drop_id();
+  later(kBetweenAttempts, [](Connection& self) { self.dial(); });
+  return true;
+}
+
+void Connection::fail_step(const std::string& what, int error) {
+  if (state() != State::kConnecting) return;
+  verbs::Error why = adapter().error(what, error);
+  if (!tries_again(why)) fail_start({Event::Kind::kFailed, std::move(why), {}});
+}
+
+void Connection::fail_start(Event event) {
+  if (!advance(State::kConnecting, State::kError)) return;
+  const bool rejected = event.kind == Event::Kind::kRejected;
+  explain(rejected ? EndedBy::kPeerReject : EndedBy::kNetwork, false, event.error.message);
+  flush_posted();
+  drop_id();
+  tell(event);
+}
+
+}  // namespace iwarp::rnic

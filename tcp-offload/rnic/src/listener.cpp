@@ -1,0 +1,103 @@
+#include "listener.hpp"
+
+#include <algorithm>
+#include <cerrno>
+
+#include "incoming.hpp"
+#include "iwarp/provider/failure.hpp"
+
+namespace iwarp::rnic {
+namespace {
+
+using verbs::Outcome;
+using verbs::provider::IncomingHandler;
+using verbs::provider::ListenOptions;
+
+/// Gets the requests of a listener. Those that reach another adapter than its own, and those that
+/// the program does not want, are rejected.
+class Requests final : public CmTarget {
+ public:
+  Requests(std::weak_ptr<Host> host, ListenOptions options, IncomingHandler handler)
+      : host_(std::move(host)), options_(std::move(options)), handler_(std::move(handler)) {}
+
+  void on_cm_event(CmEvent event) override {
+    const auto host = host_.lock();
+    if (!host || event.type != RDMA_CM_EVENT_CONNECT_REQUEST) return;
+    CmId id(host->adapter()->core, event.id);
+    if (is_wanted(*host, id)) return handler_(make_incoming(host, std::move(id), event));
+    host->adapter()->core.rdma_reject(id.get(), nullptr, 0);
+  }
+
+ private:
+  [[nodiscard]] bool is_wanted(const Host& host, const CmId& id) const {
+    if (id.get()->verbs != host.adapter()->context) return false;
+    if (!options_.admits) return true;
+    bool admitted = false;
+    verbs::call_program([&] { admitted = options_.admits(id.remote()); });
+    return admitted;
+  }
+
+  const std::weak_ptr<Host> host_;
+  const ListenOptions options_;
+  const IncomingHandler handler_;
+};
+
+class AdapterListener final : public verbs::provider::Listener {
+ public:
+  AdapterListener(std::shared_ptr<Host> host, std::shared_ptr<Requests> requests, CmId id)
+      : host_(std::move(host)), requests_(std::move(requests)), id_(std::move(id)) {}
+  ~AdapterListener() override { host_->loop().forget(id_); }
+  AdapterListener(const AdapterListener&) = delete;
+  AdapterListener& operator=(const AdapterListener&) = delete;
+
+  [[nodiscard]] verbs::Endpoint endpoint() const override { return id_.local(); }
+
+ private:
+  const std::shared_ptr<Host> host_;
+  const std::shared_ptr<Requests> requests_;
+  const CmId id_;
+};
+
+void set_option(const RdmaCore& core, const CmId& id, int which, int value) {
+  core.rdma_set_option(id.get(), RDMA_OPTION_ID, which, &value, sizeof value);
+}
+
+// What librdmacm says to an address: the system's errors, and ENODEV of one that is no adapter's.
+Outcome<void> begin(const Host& host, const CmId& id, const verbs::Endpoint& at,
+                    const ListenOptions& options) {
+  const RdmaCore& core = host.adapter()->core;
+  if (options.v6_only) set_option(core, id, RDMA_OPTION_ID_AFONLY, *options.v6_only ? 1 : 0);
+  if (options.traffic_class) {
+    std::uint8_t type_of_service = *options.traffic_class;
+    core.rdma_set_option(id.get(), RDMA_OPTION_ID, RDMA_OPTION_ID_TOS, &type_of_service,
+                         sizeof type_of_service);
+  }
+  const std::string what = "it cannot listen at " + at.to_string();
+  if (core.rdma_bind_addr(id.get(), const_cast<sockaddr*>(at.data())) != 0) {
+    return failure(host.adapter()->error(what, errno));
+  }
+  if (id.get()->verbs != nullptr && id.get()->verbs != host.adapter()->context) {
+    return failure(host.adapter()->error(what + ", an address of another adapter", EADDRNOTAVAIL));
+  }
+  if (core.rdma_listen(id.get(), std::max(options.backlog, 1)) == 0) return {};
+  return failure(host.adapter()->error(what, errno));
+}
+
+}  // namespace
+
+Outcome<std::shared_ptr<verbs::provider::Listener>> start_listen(const std::shared_ptr<Host>& host,
+                                                                 const verbs::Endpoint& at,
+                                                                 const ListenOptions& options,
+                                                                 IncomingHandler handler) {
+  auto requests = std::make_shared<Requests>(host, options, std::move(handler));
+  auto id = host->loop().make_id(requests);
+  if (!id) return failure(id.error());
+  if (auto begun = begin(*host, *id, at, options); !begun) {
+    host->loop().forget(*id);
+    return failure(begun.error());
+  }
+  return std::shared_ptr<verbs::provider::Listener>(
+      process::make_shared_here<AdapterListener>(host, std::move(requests), std::move(*id)));
+}
+
+}  // namespace iwarp::rnic

@@ -1,0 +1,102 @@
+#include "memory.hpp"
+
+#include <array>
+#include <cerrno>
+#include <utility>
+
+#include "iwarp/process/log.hpp"
+
+namespace iwarp::rnic {
+namespace {
+
+using verbs::Access;
+using verbs::Outcome;
+
+struct Right {
+  Access ours;
+  unsigned native;
+};
+constexpr std::array kRights{Right{Access::kLocalWrite, IBV_ACCESS_LOCAL_WRITE},
+                             Right{Access::kRemoteWrite, IBV_ACCESS_REMOTE_WRITE},
+                             Right{Access::kRemoteRead, IBV_ACCESS_REMOTE_READ},
+                             Right{Access::kRemoteAtomic, IBV_ACCESS_REMOTE_ATOMIC},
+                             Right{Access::kWindowBind, IBV_ACCESS_MW_BIND},
+                             Right{Access::kZeroBased, IBV_ACCESS_ZERO_BASED}};
+
+// Says what of the rights the adapter cannot grant; nothing if it can.
+const char* lacking(const Adapter& adapter, Access access) {
+  if (has(access, Access::kZeroBased)) return "regions whose offsets count from zero";
+  if (has(access, Access::kOnDemand)) return "regions whose memory is looked at on demand";
+  const bool atomics = adapter.limits.atomic_cap != IBV_ATOMIC_NONE;
+  if (has(access, Access::kRemoteAtomic) && !atomics) return "atomic operations";
+  if (has(access, Access::kWindowBind) && adapter.limits.max_mw <= 0) return "memory windows";
+  return nullptr;
+}
+
+bool needs_local_write(Access access) {
+  return has(access, Access::kRemoteWrite) || has(access, Access::kRemoteAtomic);
+}
+
+}  // namespace
+
+unsigned native_access(Access access) {
+  unsigned native = 0;
+  for (const Right& each : kRights) {
+    if (has(access, each.ours)) native |= each.native;
+  }
+  return native;
+}
+
+// ---- Protection domains ----
+
+Outcome<std::shared_ptr<ProtectionDomain>> ProtectionDomain::make(
+    std::shared_ptr<Adapter> adapter, std::shared_ptr<BoundMemory> bound) {
+  ibv_pd* const pd = adapter->core.ibv_alloc_pd(adapter->context);
+  if (pd == nullptr) return failure(adapter->error("it has no protection domain left", errno));
+  return std::shared_ptr<ProtectionDomain>(
+      new ProtectionDomain(std::move(adapter), std::move(bound), pd));
+}
+
+ProtectionDomain::~ProtectionDomain() {
+  if (!origin_.inherited()) adapter_->core.ibv_dealloc_pd(pd_);
+}
+
+// ---- Regions ----
+
+MemoryRegion::MemoryRegion(std::shared_ptr<ProtectionDomain> pd, ibv_mr* mr, bool bindable)
+    : pd_(std::move(pd)), mr_(mr), bindable_(bindable) {
+  if (bindable_) pd_->bound()->add(mr_);
+}
+
+Outcome<std::shared_ptr<MemoryRegion>> MemoryRegion::make(
+    const std::shared_ptr<ProtectionDomain>& pd, MutableBytes memory, Access access) {
+  const Adapter& adapter = pd->adapter();
+  if (needs_local_write(access) && !has(access, Access::kLocalWrite)) {
+    return verbs::fail(std::errc::invalid_argument,
+                       "memory region: a peer that may write needs local write as well");
+  }
+  if (const char* what = lacking(adapter, access)) {
+    return verbs::fail(std::errc::not_supported, adapter.name + " has no " + what);
+  }
+  ibv_mr* const mr = (adapter.core.ibv_reg_mr)(pd->native(), memory.data(), memory.size(),
+                                               static_cast<int>(native_access(access)));
+  if (mr != nullptr) {
+    const bool bindable = has(access, Access::kWindowBind);
+    return std::shared_ptr<MemoryRegion>(new MemoryRegion(pd, mr, bindable));
+  }
+  return failure(adapter.error(
+      "a memory region of " + std::to_string(memory.size()) + " octets cannot be registered",
+      errno));
+}
+
+// With a window bound to it an adapter may keep it.
+MemoryRegion::~MemoryRegion() {
+  if (origin_.inherited()) return;
+  if (bindable_) pd_->bound()->remove(mr_);
+  const int refused = pd_->adapter().core.ibv_dereg_mr(mr_);
+  if (refused == 0) return;
+  process::log(process::LogLevel::kWarn,
+               pd_->adapter().error("a memory region stays registered", refused).message);
+}
+
+}  // namespace iwarp::rnic

@@ -1,0 +1,79 @@
+#pragma once
+
+#include <memory>
+
+#include "adapter.hpp"
+#include "bound_memory.hpp"
+#include "iwarp/process/forks.hpp"
+
+namespace iwarp::rnic {
+
+/// Rights as the adapter has them.
+unsigned native_access(verbs::Access access);
+
+/// A protection domain of the adapter.
+class ProtectionDomain final : public verbs::provider::Pd {
+ public:
+  static verbs::Outcome<std::shared_ptr<ProtectionDomain>> make(std::shared_ptr<Adapter> adapter,
+                                                                std::shared_ptr<BoundMemory> bound);
+  ~ProtectionDomain() override;
+
+  [[nodiscard]] ibv_pd* native() const { return pd_; }
+  [[nodiscard]] const Adapter& adapter() const { return *adapter_; }
+  [[nodiscard]] const std::shared_ptr<BoundMemory>& bound() const { return bound_; }
+
+ private:
+  ProtectionDomain(std::shared_ptr<Adapter> adapter, std::shared_ptr<BoundMemory> bound, ibv_pd* pd)
+      : adapter_(std::move(adapter)), bound_(std::move(bound)), pd_(pd) {}
+
+  const std::shared_ptr<Adapter> adapter_;
+  const std::shared_ptr<BoundMemory> bound_;
+  ibv_pd* const pd_;
+  const process::Origin origin_;
+};
+
+/// Memory that the adapter knows.
+class MemoryRegion final : public verbs::provider::Mr {
+ public:
+  /// Errors: EINVAL for rights that need local write; ENOTSUP for what the adapter lacks; the
+  /// system's.
+  static verbs::Outcome<std::shared_ptr<MemoryRegion>> make(
+      const std::shared_ptr<ProtectionDomain>& pd, MutableBytes memory, verbs::Access access);
+  ~MemoryRegion() override;
+
+  // provider::Mr
+  [[nodiscard]] Stag lkey() const override { return Stag{mr_->lkey}; }
+  [[nodiscard]] Stag rkey() const override { return Stag{mr_->rkey}; }
+
+ private:
+  MemoryRegion(std::shared_ptr<ProtectionDomain> pd, ibv_mr* mr, bool bindable);
+
+  const std::shared_ptr<ProtectionDomain> pd_;
+  ibv_mr* const mr_;
+  const bool bindable_;
+  const process::Origin origin_;
+};
+
+/// A memory window of type 2 of the adapter.
+class MemoryWindow final : public verbs::provider::Mw {
+ public:
+  /// Errors: ENOTSUP for type 1, whose keys adapters choose when they bind, and where there are
+  /// none; the system's.
+  static verbs::Outcome<std::shared_ptr<MemoryWindow>> make(
+      const std::shared_ptr<ProtectionDomain>& pd, verbs::WindowType type);
+  ~MemoryWindow() override;
+
+  // provider::Mw
+  [[nodiscard]] verbs::WindowType type() const override { return verbs::WindowType::k2; }
+  [[nodiscard]] Stag rkey() const override { return Stag{mw_->rkey}; }
+  Stag next_rkey() override { return Stag{ibv_inc_rkey(mw_->rkey)}; }
+
+ private:
+  MemoryWindow(std::shared_ptr<ProtectionDomain> pd, ibv_mw* mw);
+
+  const std::shared_ptr<ProtectionDomain> pd_;
+  ibv_mw* const mw_;
+  const process::Origin origin_;
+};
+
+}  // namespace iwarp::rnic

@@ -1,0 +1,38 @@
+#pragma once
+
+#include <span>
+#include <system_error>
+
+#include "iwarp/verbs/types.hpp"
+
+namespace iwarp::rnic {
+
+/// What an adapter can be asked for in a request.
+struct PostLimits {
+  std::uint32_t max_send_sge = 0, max_recv_sge = 0, max_inline = 0;
+  bool atomics = false, windows = false;
+};
+
+/// Why a request is refused before the adapter sees it; no code if it is not.
+std::errc refusal_of(const verbs::SendWr& request, const PostLimits& limits);
+std::errc refusal_of(const verbs::RecvWr& request, const PostLimits& limits);
+
+/// Which requests of a list the adapter gets.
+struct Admitted {
+  std::size_t count = 0;  ///< From the front.
+  std::errc why{};        ///< Why not all.
+};
+
+/// Those before the first that is refused.
+template <typename Request>
+Admitted admitted(std::span<const Request> requests, const PostLimits& limits) {
+  Admitted result;
+  for (const Request& each : requests) {
+    result.why = refusal_of(each, limits);
+    if (result.why != std::errc{}) break;
+    ++result.count;
+  }
+  return result;
+}
+
+}  // namespace iwarp::rnic

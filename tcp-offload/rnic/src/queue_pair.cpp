@@ -1,0 +1,190 @@
+#include "queue_pair.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "iwarp/provider/inherited.hpp"
+
+namespace iwarp::rnic {
+namespace {
+
+using verbs::Outcome;
+using verbs::provider::QpInit;
+
+struct Limit {
+  const char* what;
+  std::uint32_t wanted, most;
+};
+
+Outcome<void> check_limits(const std::string& name, const verbs::QpCapacity& wanted,
+                           const verbs::DeviceAttributes& can) {
+  // The adapter's queue has one request more: see SendQueue::finish().
+  const std::uint32_t most_sends = can.max_qp_wr == 0 ? 0 : can.max_qp_wr - 1;
+  const std::array limits{Limit{"max_send_wr", wanted.max_send_wr, most_sends},
+                          Limit{"max_recv_wr", wanted.max_recv_wr, can.max_qp_wr},
+                          Limit{"max_send_sge", wanted.max_send_sge, can.max_sge},
+                          Limit{"max_recv_sge", wanted.max_recv_sge, can.max_sge},
+                          Limit{"max_inline", wanted.max_inline, can.max_inline}};
+  const auto over = std::find_if(limits.begin(), limits.end(),
+                                 [](const Limit& each) { return each.wanted > each.most; });
+  if (over == limits.end()) return {};
+  return verbs::fail(std::errc::invalid_argument,
+                     "queue pair: " + std::string(over->what) + " " + std::to_string(over->wanted) +
+                         " is above the " + std::to_string(over->most) + " of " + name);
+}
+
+// Says what of it no adapter does; nothing if it can be had.
+const char* lacking(const QpInit& init) {
+  if (init.number != 0) return "a number that the program chooses";
+  if (init.connectionless) return "a queue pair without a connection of its own";
+  if (!init.capture.empty()) return "a record of its connections";
+  if (init.receive_wait.count() != 0) return "a wait for receives";
+  if (init.max_fpdu != 0) return "a limit of FPDUs that the program chooses";
+  if (init.liveness.idle.count() != 0) return "a limit of idle connections";
+  return nullptr;
+}
+
+PostLimits post_limits(const Adapter& adapter, const verbs::QpCapacity& capacity) {
+  return {capacity.max_send_sge, capacity.max_recv_sge, capacity.max_inline,
+          adapter.limits.atomic_cap != IBV_ATOMIC_NONE, adapter.limits.max_mw > 0};
+}
+
+}  // namespace
+
+Outcome<void> check_private_data(const Adapter& adapter, std::size_t octets) {
+  if (octets <= kMostPrivateData) return {};
+  return verbs::fail(std::errc::invalid_argument,
+                     std::to_string(octets) + " octets of private data exceed the limit of " +
+                         std::to_string(kMostPrivateData) + " of " + adapter.name);
+}
+
+Outcome<void> check_options(const Adapter& adapter, const verbs::ConnectOptions& options) {
+  const auto most_ird = static_cast<std::uint32_t>(std::max(adapter.limits.max_qp_rd_atom, 0));
+  const auto most_ord = static_cast<std::uint32_t>(std::max(adapter.limits.max_qp_init_rd_atom, 0));
+  if (options.ird > most_ird || options.ord > most_ord) {
+    return verbs::fail(std::errc::invalid_argument,
+                       "IRD " + std::to_string(options.ird) + " or ORD " +
+                           std::to_string(options.ord) + " exceeds " + std::to_string(most_ird) +
+                           " or " + std::to_string(most_ord) + " of " + adapter.name);
+  }
+  if (options.mpa_revision != 1 && options.mpa_revision != 2) {
+    return verbs::fail(
+        std::errc::invalid_argument,
+        "MPA revision " + std::to_string(options.mpa_revision) + " is neither 1 nor 2");
+  }
+  const bool gives_back = options.after_rejection == verbs::AfterRejection::kGiveBack;
+  const char* const lacking = options.mpa_revision == 1 ? "a choice of MPA's revision"
+                              : options.want_markers    ? "Markers"
+                              : gives_back              ? "TCP connections to give back"
+                                                        : nullptr;
+  if (lacking != nullptr) {
+    return verbs::fail(std::errc::not_supported, adapter.name + " has no " + lacking);
+  }
+  return check_private_data(adapter, options.private_data.size());
+}
+
+Outcome<std::shared_ptr<QueuePair>> QueuePair::make(const std::shared_ptr<Host>& host,
+                                                    const verbs::DeviceAttributes& limits,
+                                                    const std::shared_ptr<ProtectionDomain>& pd,
+                                                    QpInit init) {
+  const Adapter& adapter = *host->adapter();
+  if (auto checked = check_limits(adapter.name, init.capacity, limits); !checked) {
+    return failure(checked.error());
+  }
+  if (const char* what = lacking(init)) {
+    return verbs::fail(std::errc::not_supported, adapter.name + " has no " + what);
+  }
+  NativeQp::Init native;
+  native.host = host;
+  native.pd = pd;
+  native.send_cq = std::dynamic_pointer_cast<CompletionQueue>(init.send_cq);
+  native.recv_cq = std::dynamic_pointer_cast<CompletionQueue>(init.recv_cq);
+  native.srq = std::dynamic_pointer_cast<SharedReceiveQueue>(init.srq);
+  if (!native.send_cq || !native.recv_cq) {
+    return verbs::fail(std::errc::invalid_argument, "queue pair: a foreign or missing CQ");
+  }
+  if (init.srq && (!native.srq || &native.srq->pd() != pd.get())) {
+    return verbs::fail(std::errc::invalid_argument,
+                       "queue pair: its shared receive queue is foreign or of another PD");
+  }
+  native.capacity = init.capacity;
+  native.signaling = init.signaling;
+  native.limits = post_limits(adapter, init.capacity);
+  auto made = NativeQp::make(std::move(native));
+  if (!made) return failure(made.error());
+  return process::make_shared_here<QueuePair>(host, std::move(*made), std::move(init));
+}
+
+QueuePair::QueuePair(std::shared_ptr<Host> host, std::shared_ptr<NativeQp> qp, QpInit init)
+    : host_(std::move(host)),
+      native_(std::move(qp)),
+      connection_(process::make_shared_here<Connection>(host_, native_, std::move(init.on_event),
+                                                        init.linger)) {
+  host_->add(number(), connection_);
+}
+
+QueuePair::~QueuePair() { release(); }
+
+void QueuePair::release() {
+  if (origin_.inherited()) return;
+  host_->remove(number());
+  connection_->release();
+}
+
+Result<void, verbs::PostError> QueuePair::post_send(std::span<const verbs::SendWr> requests,
+                                                    verbs::Posting posting) {
+  if (origin_.refuses()) return verbs::refused_post();
+  return native_->sends().post(requests, posting);
+}
+
+Result<void, verbs::PostError> QueuePair::post_receive(std::span<const verbs::RecvWr> requests) {
+  if (origin_.refuses()) return verbs::refused_post();
+  if (!native_->shares_receives()) return native_->receives().post(requests);
+  return failure(verbs::PostError{std::errc::invalid_argument, 0});
+}
+
+void QueuePair::allow_peer(verbs::Access rights) {
+  if (!origin_.refuses()) native_->allow_peer(rights);
+}
+
+Outcome<void> QueuePair::connect(const verbs::Endpoint& to, const verbs::ConnectOptions& options) {
+  if (origin_.refuses()) return verbs::refused();
+  if (auto checked = check_options(*host_->adapter(), options); !checked) return checked;
+  return connection_->connect(to, options);
+}
+
+Outcome<void> QueuePair::adopt(verbs::StreamingSocket& /*socket*/,
+                               const verbs::ConnectOptions& /*options*/) {
+  return verbs::fail(std::errc::not_supported,
+                     host_->adapter()->name + " makes its own TCP connections: it adopts none");
+}
+
+void QueuePair::disconnect() {
+  if (!origin_.refuses()) connection_->disconnect();
+}
+
+void QueuePair::close() {
+  if (!origin_.refuses()) connection_->close();
+}
+
+void QueuePair::abort() {
+  if (!origin_.refuses()) connection_->abort();
+}
+
+bool QueuePair::drained() const { return !origin_.inherited() && connection_->drained(); }
+
+verbs::QpState QueuePair::state() const {
+  return origin_.inherited() ? verbs::QpState::kError : connection_->state();
+}
+
+verbs::Diagnosis QueuePair::diagnosis() const {
+  if (!origin_.inherited()) return connection_->diagnosis();
+  return {verbs::EndedBy::kProgram,
+          verbs::EndLayer::kNone,
+          false,
+          std::nullopt,
+          "this process was forked, and the connection is its parent's",
+          {}};
+}
+
+}  // namespace iwarp::rnic

@@ -1,0 +1,46 @@
+#include "receive_queue.hpp"
+
+#include <algorithm>
+#include <cerrno>
+
+#include "send_batch.hpp"
+
+namespace iwarp::rnic {
+
+using verbs::PostError;
+using verbs::RecvWr;
+
+Result<void, PostError> ReceiveQueue::post(std::span<const RecvWr> requests) {
+  const std::lock_guard lock(mutex_);
+  if (!open_) return failure(PostError{std::errc::not_connected, 0});
+  const Admitted taken = admitted(requests, init_.limits);
+  if (ring_.room() < taken.count) init_.cq->gather();
+  for (std::size_t at = 0; at != taken.count; ++at) {
+    if (ring_.room() == 0) return failure(PostError{std::errc::not_enough_memory, at});
+    const int error = hand_over(requests[at]);
+    if (error != 0) return failure(PostError{static_cast<std::errc>(error), at});
+  }
+  if (taken.why != std::errc{}) return failure(PostError{taken.why, taken.count});
+  return {};
+}
+
+int ReceiveQueue::hand_over(const RecvWr& request) {
+  std::array<ibv_sge, kMostReceiveSges> elements;
+  ibv_recv_wr wr{};
+  wr.wr_id = reinterpret_cast<std::uintptr_t>(&ring_.post(request.wr_id, true, true));
+  wr.sg_list = elements.data();
+  wr.num_sge = static_cast<int>(copy_sges(request.sges, elements.data()) - elements.data());
+  ibv_recv_wr* refused = nullptr;
+  const int error = ibv_post_recv(init_.qp, &wr, &refused);
+  if (error == 0) return 0;
+  init_.cq->take_back(ring_, 1);
+  return error < 0 ? errno : error;
+}
+
+void ReceiveQueue::give_up() {
+  const std::lock_guard lock(mutex_);
+  open_ = false;
+  init_.cq->give_up(ring_, init_.qp->qp_num);
+}
+
+}  // namespace iwarp::rnic

@@ -1,0 +1,111 @@
+#include "send_queue.hpp"
+
+#include <algorithm>
+#include <cerrno>
+
+namespace iwarp::rnic {
+namespace {
+
+using verbs::PostError;
+using verbs::SendFlags;
+using verbs::SendWr;
+
+}  // namespace
+
+void SendQueue::open() {
+  const std::lock_guard lock(mutex_);
+  open_ = true;
+}
+
+void SendQueue::close() {
+  const std::lock_guard lock(mutex_);
+  open_ = false;
+}
+
+std::uint32_t SendQueue::room() const {
+  return ring_.room() > kMarker ? ring_.room() - kMarker : 0;
+}
+
+void SendQueue::make_room(std::size_t wanted) {
+  if (room() < wanted) init_.cq->gather();
+}
+
+Result<void, PostError> SendQueue::post(std::span<const SendWr> requests, verbs::Posting posting) {
+  const std::lock_guard lock(mutex_);
+  if (!open_) return failure(PostError{std::errc::not_connected, 0});
+  Admitted taken = admitted(requests, init_.limits);
+  make_room(taken.count);
+  if (taken.count > room()) taken = {room(), std::errc::not_enough_memory};
+  if (taken.why != std::errc{} && posting == verbs::Posting::kAllOrNone) {
+    return failure(PostError{taken.why, taken.count});
+  }
+  const Given given = give(requests.first(taken.count));
+  if (given.error != 0) return failure(PostError{static_cast<std::errc>(given.error), given.count});
+  if (taken.why != std::errc{}) return failure(PostError{taken.why, taken.count});
+  return {};
+}
+
+SendQueue::Given SendQueue::give(std::span<const SendWr> requests) {
+  Given all;
+  while (all.count != requests.size() && all.error == 0) {
+    batch_.clear();
+    std::size_t next = all.count;
+    while (next != requests.size() && batch_.has_room(requests[next].sges.size())) {
+      add(requests[next++]);
+    }
+    const Given some = hand_over();
+    all.count += some.count;
+    all.error = some.error;
+  }
+  return all;
+}
+
+void SendQueue::add(const SendWr& request) {
+  const bool told =
+      init_.signaling == verbs::Signaling::kAll || has(request.flags, SendFlags::kSignaled);
+  const bool signaled = told || ++untold_ >= std::max(init_.capacity / 2, 1U);
+  if (signaled) untold_ = 0;
+  const BindTargets bind = request.opcode == verbs::Opcode::kBindWindow
+                               ? init_.memory->targets_of(*request.bind)
+                               : BindTargets();
+  batch_.add(request, ring_.post(request.wr_id, told, signaled), bind);
+}
+
+SendQueue::Given SendQueue::hand_over() {
+  ibv_send_wr* refused = nullptr;
+  const int error = ibv_post_send(init_.qp, batch_.first(), &refused);
+  if (error == 0) return {batch_.size(), 0};
+  const auto taken =
+      refused == nullptr ? std::size_t{0} : static_cast<std::size_t>(refused - batch_.first());
+  init_.cq->take_back(ring_, static_cast<std::uint32_t>(batch_.size() - taken));
+  return {taken, error < 0 ? errno : error};
+}
+
+// An RDMA Write of no octets, which names no memory, behind requests of which the adapter does not
+// tell: it is done when they are.
+bool SendQueue::post_marker() {
+  batch_.clear();
+  SendWr marker;
+  marker.opcode = verbs::Opcode::kWrite;
+  batch_.add(marker, ring_.post(0, false, true), {});
+  return hand_over().error == 0;
+}
+
+bool SendQueue::finish() {
+  const std::lock_guard lock(mutex_);
+  init_.cq->gather();
+  if (ring_.outstanding() == 0) return true;
+  if (ring_.settled() && !marked_) {
+    marked_ = true;
+    if (!post_marker()) return true;  // it is in no state to send
+  }
+  return false;
+}
+
+void SendQueue::give_up() {
+  const std::lock_guard lock(mutex_);
+  open_ = false;
+  init_.cq->give_up(ring_, init_.qp->qp_num);
+}
+
+}  // namespace iwarp::rnic

@@ -1,0 +1,69 @@
+#pragma once
+
+#include <memory>
+#include <mutex>
+
+#include "completion_queue.hpp"
+#include "memory.hpp"
+#include "post.hpp"
+#include "send_batch.hpp"
+#include "work_ring.hpp"
+
+namespace iwarp::rnic {
+
+/// The send queue of a queue pair. Any thread.
+///
+/// The adapter tells of a request that the program does not want to hear of only where that is
+/// needed to know that there is room again: twice in a queue.
+class SendQueue {
+ public:
+  struct Init {
+    ibv_qp* qp = nullptr;
+    PostLimits limits;
+    std::uint32_t capacity = 0;
+    verbs::Signaling signaling = verbs::Signaling::kPerRequest;
+    std::shared_ptr<CompletionQueue> cq;
+    std::shared_ptr<BoundMemory> memory;
+  };
+  explicit SendQueue(Init init) : init_(std::move(init)), ring_(init_.capacity + kMarker) {}
+
+  /// As verbs::QueuePair::post_send(), between open() and close().
+  Result<void, verbs::PostError> post(std::span<const verbs::SendWr> requests,
+                                      verbs::Posting posting);
+  /// From now on requests are taken, and not any more.
+  void open();
+  void close();
+
+  /// Takes over what the adapter has done, and asks it to tell when the rest is, if it was not
+  /// asked; whether nothing is left. For the end of a connection: behind close().
+  bool finish();
+  /// The adapter tells no more: what is left has been flushed.
+  void give_up();
+
+  [[nodiscard]] const WorkRing& ring() const { return ring_; }
+  [[nodiscard]] CompletionQueue& cq() const { return *init_.cq; }
+
+ private:
+  static constexpr std::uint32_t kMarker = 1;  // the room for finish()
+
+  struct Given {
+    std::size_t count = 0;
+    int error = 0;
+  };
+  [[nodiscard]] std::uint32_t room() const;
+  void make_room(std::size_t wanted);
+  Given give(std::span<const verbs::SendWr> requests);
+  Given hand_over();
+  void add(const verbs::SendWr& request);
+  bool post_marker();
+
+  const Init init_;
+  std::mutex mutex_;
+  bool open_ = false;
+  bool marked_ = false;
+  std::uint32_t untold_ = 0;  // in a row, of which the adapter does not tell
+  WorkRing ring_;
+  SendBatch batch_;
+};
+
+}  // namespace iwarp::rnic

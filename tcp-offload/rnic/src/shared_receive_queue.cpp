@@ -1,0 +1,87 @@
+#include "shared_receive_queue.hpp"
+
+#include <array>
+#include <cerrno>
+
+#include "iwarp/provider/inherited.hpp"
+#include "receive_queue.hpp"
+#include "send_batch.hpp"
+
+namespace iwarp::rnic {
+
+using verbs::Outcome;
+using verbs::PostError;
+using verbs::RecvWr;
+
+SharedReceiveQueue::SharedReceiveQueue(std::shared_ptr<ProtectionDomain> pd, ibv_srq* srq,
+                                       const verbs::provider::SrqOptions& options)
+    : pd_(std::move(pd)),
+      srq_(srq),
+      limits_{.max_recv_sge = options.max_sge},
+      slots_(options.max_wr) {}
+
+Outcome<std::shared_ptr<SharedReceiveQueue>> SharedReceiveQueue::make(
+    const std::shared_ptr<ProtectionDomain>& pd, const verbs::provider::SrqOptions& options) {
+  const Adapter& adapter = pd->adapter();
+  if (options.share != 0) {
+    return verbs::fail(std::errc::not_supported,
+                       adapter.name + ": a share of a shared receive queue cannot be limited");
+  }
+  ibv_srq_init_attr init{};
+  init.attr = {options.max_wr, options.max_sge, 0};
+  ibv_srq* const srq = adapter.core.ibv_create_srq(pd->native(), &init);
+  if (srq != nullptr) {
+    return std::shared_ptr<SharedReceiveQueue>(new SharedReceiveQueue(pd, srq, options));
+  }
+  return failure(adapter.error(
+      "a shared receive queue of " + std::to_string(options.max_wr) + " receives cannot be made",
+      errno));
+}
+
+SharedReceiveQueue::~SharedReceiveQueue() {
+  if (!origin_.inherited()) pd_->adapter().core.ibv_destroy_srq(srq_);
+}
+
+Result<void, PostError> SharedReceiveQueue::post_receive(std::span<const RecvWr> requests) {
+  if (origin_.refuses()) return verbs::refused_post();
+  const Admitted taken = admitted(requests, limits_);
+  for (std::size_t at = 0; at != taken.count; ++at) {
+    WorkSlot* const slot = slots_.take(requests[at].wr_id);
+    if (slot == nullptr) return failure(PostError{std::errc::not_enough_memory, at});
+    const int error = hand_over(requests[at], *slot);
+    if (error != 0) return failure(PostError{static_cast<std::errc>(error), at});
+  }
+  if (taken.why != std::errc{}) return failure(PostError{taken.why, taken.count});
+  return {};
+}
+
+int SharedReceiveQueue::hand_over(const RecvWr& request, WorkSlot& slot) {
+  std::array<ibv_sge, kMostReceiveSges> elements;
+  ibv_recv_wr wr{};
+  wr.wr_id = reinterpret_cast<std::uintptr_t>(&slot);
+  wr.sg_list = elements.data();
+  wr.num_sge = static_cast<int>(copy_sges(request.sges, elements.data()) - elements.data());
+  ibv_recv_wr* refused = nullptr;
+  const int error = ibv_post_srq_recv(srq_, &wr, &refused);
+  if (error == 0) return 0;
+  slots_.give_back(slot);
+  return error < 0 ? errno : error;
+}
+
+Outcome<void> SharedReceiveQueue::arm_limit(std::uint32_t limit) {
+  if (origin_.refuses()) return verbs::refused();
+  ibv_srq_attr attributes{};
+  attributes.srq_limit = limit;
+  const int refused = pd_->adapter().core.ibv_modify_srq(srq_, &attributes, IBV_SRQ_LIMIT);
+  if (refused == 0) return {};
+  return failure(pd_->adapter().error(
+      "the shared receive queue takes no limit of " + std::to_string(limit), refused));
+}
+
+std::uint32_t SharedReceiveQueue::limit() const {
+  ibv_srq_attr attributes{};
+  if (pd_->adapter().core.ibv_query_srq(srq_, &attributes) != 0) return 0;
+  return attributes.srq_limit;
+}
+
+}  // namespace iwarp::rnic

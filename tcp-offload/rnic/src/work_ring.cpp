@@ -1,0 +1,36 @@
+#include "work_ring.hpp"
+
+namespace iwarp::rnic {
+namespace {
+
+constexpr unsigned kStatusBits = 32;
+
+}  // namespace
+
+void WorkRing::take_back(std::uint32_t count) {
+  const std::uint32_t done = done_.load(std::memory_order_relaxed);
+  const std::uint32_t posted = posted_.load(std::memory_order_relaxed) - count;
+  std::uint32_t awaited = posted;
+  while (awaited != done && !slots_[(awaited - 1) % capacity_].signaled) --awaited;
+  posted_.store(posted, std::memory_order_relaxed);
+  awaited_.store(awaited, std::memory_order_relaxed);
+}
+
+bool WorkRing::complete(WorkSlot& slot, const ibv_wc& wc) {
+  if (given_up_) return false;
+  if (wc.status == IBV_WC_WR_FLUSH_ERR) {
+    flushed_.store(true, std::memory_order_relaxed);
+  } else if (wc.status != IBV_WC_SUCCESS && fault_.load(std::memory_order_relaxed) == 0) {
+    const auto status = static_cast<std::uint64_t>(wc.status);
+    fault_.store(status << kStatusBits | wc.vendor_err, std::memory_order_relaxed);
+  }
+  done_.store(slot.position + 1, std::memory_order_release);
+  return true;
+}
+
+WorkRing::Fault WorkRing::fault() const {
+  const std::uint64_t fault = fault_.load(std::memory_order_relaxed);
+  return {static_cast<ibv_wc_status>(fault >> kStatusBits), static_cast<std::uint32_t>(fault)};
+}
+
+}  // namespace iwarp::rnic

@@ -1,0 +1,78 @@
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <span>
+
+#include "iwarp/verbs/types.hpp"
+#include "work_slot.hpp"
+
+namespace iwarp::rnic {
+
+/// The requests of a queue that completes in their order. One thread posts at a time, and one takes
+/// completions at a time; the two may be different ones.
+class WorkRing final : public SlotOwner {
+ public:
+  explicit WorkRing(std::uint32_t capacity)
+      : capacity_(capacity), slots_(std::make_unique<WorkSlot[]>(capacity)) {}
+
+  [[nodiscard]] std::uint32_t capacity() const { return capacity_; }
+  /// How many more requests it takes.
+  [[nodiscard]] std::uint32_t room() const { return capacity_ - outstanding(); }
+  /// Requests that are not known to be done.
+  [[nodiscard]] std::uint32_t outstanding() const {
+    return posted_.load(std::memory_order_relaxed) - done_.load(std::memory_order_acquire);
+  }
+  /// Whether the adapter has told of everything of which it was to tell.
+  [[nodiscard]] bool settled() const {
+    const std::uint32_t awaited = awaited_.load(std::memory_order_relaxed);
+    return static_cast<std::int32_t>(awaited - done_.load(std::memory_order_acquire)) <= 0;
+  }
+
+  /// The slot of the next request. It counts as posted at once: its completion may be faster than
+  /// the call that posts it. Precondition: room() != 0.
+  WorkSlot& post(std::uint64_t wr_id, bool told, bool signaled) {
+    const std::uint32_t position = posted_.load(std::memory_order_relaxed);
+    WorkSlot& slot = slots_[position % capacity_];
+    slot = {this, wr_id, position, told, signaled};
+    posted_.store(position + 1, std::memory_order_relaxed);
+    if (signaled) awaited_.store(position + 1, std::memory_order_relaxed);
+    return slot;
+  }
+  /// The adapter has not taken the last ones after all. With the completion queue's lock.
+  void take_back(std::uint32_t count);
+
+  // SlotOwner: with it the requests before it are done, too.
+  bool complete(WorkSlot& slot, const ibv_wc& wc) override;
+
+  /// The connection is over, and the adapter tells no more: calls `tell` for each request of which
+  /// it was to tell. With the completion queue's lock, and no post under way.
+  template <typename Tell>
+  void give_up(Tell tell) {
+    given_up_ = true;
+    const std::uint32_t posted = posted_.load(std::memory_order_relaxed);
+    for (std::uint32_t at = done_.load(std::memory_order_relaxed); at != posted; ++at) {
+      if (slots_[at % capacity_].signaled) tell(slots_[at % capacity_]);
+    }
+    done_.store(posted, std::memory_order_release);
+  }
+
+  /// What the adapter said of the first request that failed otherwise than by being flushed.
+  struct Fault {
+    ibv_wc_status status = IBV_WC_SUCCESS;
+    std::uint32_t vendor_error = 0;
+  };
+  [[nodiscard]] Fault fault() const;
+  /// Whether a request was flushed.
+  [[nodiscard]] bool has_flushed() const { return flushed_.load(std::memory_order_relaxed); }
+
+ private:
+  const std::uint32_t capacity_;
+  const std::unique_ptr<WorkSlot[]> slots_;
+  std::atomic<std::uint32_t> posted_{0}, done_{0}, awaited_{0};
+  std::atomic<std::uint64_t> fault_{0};
+  std::atomic<bool> flushed_{false};
+  bool given_up_ = false;
+};
+
+}  // namespace iwarp::rnic

@@ -1,0 +1,30 @@
+#pragma once
+
+#include <cstdint>
+
+#include "rdma_core.hpp"
+
+namespace iwarp::rnic {
+
+struct WorkSlot;
+
+/// The queue that a work request was posted to, as completions see it.
+class SlotOwner {
+ public:
+  virtual ~SlotOwner() = default;
+  /// The adapter has completed the request in this slot, as `wc` says. Called with the lock of the
+  /// completion queue held. False if the program has been told of its end already.
+  virtual bool complete(WorkSlot& slot, const ibv_wc& wc) = 0;
+};
+
+/// A work request that the adapter has: what its completion is to say. The adapter gets its address
+/// in place of the program's number.
+struct WorkSlot {
+  SlotOwner* owner = nullptr;
+  std::uint64_t wr_id = 0;     ///< The program's.
+  std::uint32_t position = 0;  ///< In its queue, counted from 0.
+  bool told = true;            ///< Whether the program is told of it when it succeeds.
+  bool signaled = true;        ///< Whether the adapter tells of it when it succeeds.
+};
+
+}  // namespace iwarp::rnic

@@ -1,0 +1,139 @@
+// A library that stands for libibverbs.so.1 and librdmacm.so.1 alike. Of what is not defined here
+// the dynamic linker finds that of the library behind it.
+#include <dlfcn.h>
+#include <infiniband/verbs.h>
+#include <rdma/rdma_cma.h>
+
+#include <cerrno>
+#include <map>
+#include <mutex>
+#include <string>
+
+namespace {
+
+struct Fault {
+  int error = 0;
+  unsigned times = 0;
+};
+
+std::mutex mutex;
+std::map<std::string, Fault> faults;
+std::map<int, int> changed_events;
+
+// The errno with which this call fails; 0 if it is to work.
+int fault_of(const char* function) {
+  const std::lock_guard lock(mutex);
+  const auto found = faults.find(function);
+  if (found == faults.end() || found->second.times == 0) return 0;
+  if (found->second.times != ~0U) --found->second.times;
+  return found->second.error;
+}
+
+template <typename Function>
+Function next(const char* name) {
+  return reinterpret_cast<Function>(::dlsym(RTLD_NEXT, name));
+}
+
+// As the call of that name does, or fails with `failed`.
+template <typename Function, typename Result, typename... Args>
+Result forward(const char* name, Function function, Result failed, Args... args) {
+  if (const int error = fault_of(name)) {
+    errno = error;
+    return failed;
+  }
+  return function(args...);
+}
+
+}  // namespace
+
+#define IWARP_FORWARD(failed, name, ...) \
+  forward(#name, next<decltype(&::name)>(#name), failed, __VA_ARGS__)
+
+extern "C" {
+
+__attribute__((visibility("default"))) void iwarp_test_fail_calls(const char* function, int error,
+                                                                  unsigned times) {
+  const std::lock_guard lock(mutex);
+  faults[function] = {error, times};
+}
+__attribute__((visibility("default"))) void iwarp_test_change_events(int from, int to) {
+  const std::lock_guard lock(mutex);
+  changed_events[from] = to;
+}
+__attribute__((visibility("default"))) void iwarp_test_heal() {
+  const std::lock_guard lock(mutex);
+  faults.clear();
+  changed_events.clear();
+}
+
+ibv_context* ibv_open_device(ibv_device* device) {
+  return IWARP_FORWARD(static_cast<ibv_context*>(nullptr), ibv_open_device, device);
+}
+int ibv_query_device(ibv_context* context, ibv_device_attr* attributes) {
+  const int error = fault_of("ibv_query_device");
+  return error != 0 ? error
+                    : next<decltype(&::ibv_query_device)>("ibv_query_device")(context, attributes);
+}
+ibv_pd* ibv_alloc_pd(ibv_context* context) {
+  return IWARP_FORWARD(static_cast<ibv_pd*>(nullptr), ibv_alloc_pd, context);
+}
+ibv_mr*(ibv_reg_mr)(ibv_pd* pd, void* address, std::size_t length, int access) {
+  return IWARP_FORWARD(static_cast<ibv_mr*>(nullptr), ibv_reg_mr, pd, address, length, access);
+}
+ibv_comp_channel* ibv_create_comp_channel(ibv_context* context) {
+  return IWARP_FORWARD(static_cast<ibv_comp_channel*>(nullptr), ibv_create_comp_channel, context);
+}
+ibv_cq* ibv_create_cq(ibv_context* context, int depth, void* own, ibv_comp_channel* channel,
+                      int vector) {
+  return IWARP_FORWARD(static_cast<ibv_cq*>(nullptr), ibv_create_cq, context, depth, own, channel,
+                       vector);
+}
+ibv_srq* ibv_create_srq(ibv_pd* pd, ibv_srq_init_attr* init) {
+  return IWARP_FORWARD(static_cast<ibv_srq*>(nullptr), ibv_create_srq, pd, init);
+}
+ibv_qp* ibv_create_qp(ibv_pd* pd, ibv_qp_init_attr* init) {
+  return IWARP_FORWARD(static_cast<ibv_qp*>(nullptr), ibv_create_qp, pd, init);
+}
+int ibv_modify_qp(ibv_qp* qp, ibv_qp_attr* attributes, int which) {
+  const int error = fault_of("ibv_modify_qp");
+  return error != 0 ? error
+                    : next<decltype(&::ibv_modify_qp)>("ibv_modify_qp")(qp, attributes, which);
+}
+ibv_context** rdma_get_devices(int* count) {
+  return IWARP_FORWARD(static_cast<ibv_context**>(nullptr), rdma_get_devices, count);
+}
+rdma_event_channel* rdma_create_event_channel() {
+  if (const int error = fault_of("rdma_create_event_channel")) {
+    errno = error;
+    return nullptr;
+  }
+  return next<decltype(&::rdma_create_event_channel)>("rdma_create_event_channel")();
+}
+int rdma_create_id(rdma_event_channel* channel, rdma_cm_id** id, void* own, rdma_port_space space) {
+  return IWARP_FORWARD(-1, rdma_create_id, channel, id, own, space);
+}
+int rdma_resolve_addr(rdma_cm_id* id, sockaddr* from, sockaddr* to, int milliseconds) {
+  return IWARP_FORWARD(-1, rdma_resolve_addr, id, from, to, milliseconds);
+}
+int rdma_resolve_route(rdma_cm_id* id, int milliseconds) {
+  return IWARP_FORWARD(-1, rdma_resolve_route, id, milliseconds);
+}
+int rdma_connect(rdma_cm_id* id, rdma_conn_param* parameters) {
+  return IWARP_FORWARD(-1, rdma_connect, id, parameters);
+}
+int rdma_accept(rdma_cm_id* id, rdma_conn_param* parameters) {
+  return IWARP_FORWARD(-1, rdma_accept, id, parameters);
+}
+int rdma_disconnect(rdma_cm_id* id) { return IWARP_FORWARD(-1, rdma_disconnect, id); }
+int rdma_get_cm_event(rdma_event_channel* channel, rdma_cm_event** event) {
+  const int got = next<decltype(&::rdma_get_cm_event)>("rdma_get_cm_event")(channel, event);
+  if (got != 0) return got;
+  const std::lock_guard lock(mutex);
+  const auto changed = changed_events.find((*event)->event);
+  if (changed != changed_events.end()) {
+    (*event)->event = static_cast<rdma_cm_event_type>(changed->second);
+  }
+  return got;
+}
+
+}  // extern "C"

@@ -1,0 +1,27 @@
+#pragma once
+
+/// Between the provider and the library that plays rdma-core in the tests: this project's own, over
+/// sockets. Calls fail when they are told to.
+namespace iwarp::rnic::test {
+
+/// How often a call fails before it works again.
+inline constexpr unsigned kForEver = ~0U;
+
+/// The next `times` calls of the function of that name fail, with this errno.
+void fail_calls(const char* function, int error, unsigned times = kForEver);
+/// The next events of connections of the type `from` come as `to`.
+void change_events(int from, int to);
+/// Everything works again.
+void heal();
+
+/// As long as it lives, calls fail.
+struct FailingCalls {
+  FailingCalls(const char* function, int error, unsigned times = kForEver) {
+    fail_calls(function, error, times);
+  }
+  ~FailingCalls() { heal(); }
+  FailingCalls(const FailingCalls&) = delete;
+  FailingCalls& operator=(const FailingCalls&) = delete;
+};
+
+}  // namespace iwarp::rnic::test

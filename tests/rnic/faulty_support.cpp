@@ -1,0 +1,39 @@
+#include <dlfcn.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+
+#include "faulty_rdma_core.hpp"
+
+namespace iwarp::rnic::test {
+namespace {
+
+constexpr const char* kFolder = IWARP_FAULTY_RDMA_CORE;
+
+/// Before the first test: the provider loads it as if it were the system's.
+class ChosenFolder final : public testing::Environment {
+ public:
+  void SetUp() override { ::setenv("IWARP_RDMA_CORE", kFolder, 1); }
+};
+const auto* const kChosen = testing::AddGlobalTestEnvironment(new ChosenFolder);
+
+template <typename Function>
+Function find(const char* name) {
+  static void* const library =
+      ::dlopen((std::string(kFolder) + "/libibverbs.so.1").c_str(), RTLD_NOW);
+  return reinterpret_cast<Function>(::dlsym(library, name));
+}
+
+}  // namespace
+
+void fail_calls(const char* function, int error, unsigned times) {
+  find<void (*)(const char*, int, unsigned)>("iwarp_test_fail_calls")(function, error, times);
+}
+
+void change_events(int from, int to) {
+  find<void (*)(int, int)>("iwarp_test_change_events")(from, to);
+}
+
+void heal() { find<void (*)()>("iwarp_test_heal")(); }
+
+}  // namespace iwarp::rnic::test

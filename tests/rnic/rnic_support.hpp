@@ -1,0 +1,64 @@
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <chrono>
+#include <cstddef>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "faulty_rdma_core.hpp"
+#include "iwarp/rnic/adapters.hpp"
+#include "iwarp/verbs/verbs.hpp"
+
+namespace iwarp::rnic::test {
+
+using namespace std::chrono_literals;
+
+/// The name of the adapter that there is: the one of this project's own library.
+inline constexpr const char* kAdapter = "iwarp0";
+
+inline const verbs::Endpoint kLoopback = verbs::Endpoint::parse("127.0.0.1:0").value();
+
+/// Two queue pairs on it, and memory.
+class Adapters : public testing::Test {
+ protected:
+  void TearDown() override { heal(); }
+
+  /// Makes a connection from a_ to b_.
+  void connect() {
+    auto listener = device_.listen(kLoopback).value();
+    ASSERT_TRUE(a_.start_connect(listener.endpoint()));
+    auto request = listener.next(10s);
+    ASSERT_TRUE(request);
+    const auto accepted = request->accept(b_);
+    ASSERT_TRUE(accepted) << accepted.error().message;
+    while (a_.state() == verbs::QpState::kConnecting) std::this_thread::yield();
+    ASSERT_EQ(a_.state(), verbs::QpState::kRts);
+  }
+  /// The completions that come until each of `count` requests has one.
+  std::vector<verbs::Completion> completions(std::size_t count) {
+    std::vector<verbs::Completion> all;
+    while (all.size() < count) {
+      const auto one = cq_.wait(10s);
+      if (!one) break;
+      all.push_back(*one);
+    }
+    return all;
+  }
+
+  verbs::Device device_{open_adapter(kAdapter).value()};
+  verbs::ProtectionDomain pd_ = device_.alloc_pd().value();
+  verbs::CompletionQueue cq_ = device_.create_cq(64).value();
+  verbs::QueuePair a_ = pd_.create_qp(cq_).value();
+  verbs::QueuePair b_ = pd_.create_qp(cq_).value();
+  std::array<std::byte, 4096> memory_{};
+  verbs::MemoryRegion region_ =
+      pd_.register_memory(memory_, verbs::Access::kLocalWrite | verbs::Access::kRemoteWrite |
+                                       verbs::Access::kRemoteRead)
+          .value();
+};
+
+}  // namespace iwarp::rnic::test

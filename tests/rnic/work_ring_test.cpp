@@ -1,0 +1,79 @@
+#include "work_ring.hpp"
+
+#include <gtest/gtest.h>
+
+#include <vector>
+
+namespace iwarp::rnic::test {
+namespace {
+
+ibv_wc ended(ibv_wc_status status, std::uint32_t vendor_error = 0) {
+  ibv_wc wc{};
+  wc.status = status;
+  wc.vendor_err = vendor_error;
+  return wc;
+}
+
+TEST(WorkRing, ACompletionTellsOfThoseBeforeIt) {
+  WorkRing ring(4);
+  ring.post(1, false, false);
+  ring.post(2, false, false);
+  WorkSlot& last = ring.post(3, true, true);
+  EXPECT_EQ(ring.room(), 1U);
+  EXPECT_FALSE(ring.settled());
+  EXPECT_TRUE(ring.complete(last, ended(IBV_WC_SUCCESS)));
+  EXPECT_EQ(ring.room(), 4U);
+  EXPECT_TRUE(ring.settled());
+}
+
+TEST(WorkRing, IsSettledWithSilentRequestsBehindTheLastThatIsTold) {
+  WorkRing ring(4);
+  WorkSlot& told = ring.post(1, true, true);
+  ring.post(2, false, false);
+  EXPECT_TRUE(ring.complete(told, ended(IBV_WC_SUCCESS)));
+  EXPECT_TRUE(ring.settled());
+  EXPECT_EQ(ring.outstanding(), 1U);
+}
+
+TEST(WorkRing, WhatIsTakenBackIsNotAwaited) {
+  WorkRing ring(8);
+  WorkSlot& told = ring.post(1, true, true);
+  ring.post(2, false, false);
+  ring.post(3, true, true);
+  ring.post(4, false, false);
+  ring.take_back(2);
+  EXPECT_EQ(ring.outstanding(), 2U);
+  EXPECT_FALSE(ring.settled());
+  EXPECT_TRUE(ring.complete(told, ended(IBV_WC_SUCCESS)));
+  EXPECT_TRUE(ring.settled());
+}
+
+TEST(WorkRing, KeepsTheFirstFaultAndThatSomethingWasFlushed) {
+  WorkRing ring(4);
+  WorkSlot& first = ring.post(1, true, true);
+  WorkSlot& second = ring.post(2, true, true);
+  WorkSlot& third = ring.post(3, true, true);
+  EXPECT_EQ(ring.fault().status, IBV_WC_SUCCESS);
+  ring.complete(first, ended(IBV_WC_REM_ACCESS_ERR, 0x77));
+  ring.complete(second, ended(IBV_WC_REM_OP_ERR, 0x88));
+  EXPECT_FALSE(ring.has_flushed());
+  ring.complete(third, ended(IBV_WC_WR_FLUSH_ERR));
+  EXPECT_EQ(ring.fault().status, IBV_WC_REM_ACCESS_ERR);
+  EXPECT_EQ(ring.fault().vendor_error, 0x77U);
+  EXPECT_TRUE(ring.has_flushed());
+}
+
+TEST(WorkRing, GivenUpItTellsOfWhatTheAdapterOwedAndOfNothingTwice) {
+  WorkRing ring(4);
+  ring.post(1, true, true);
+  ring.post(2, false, false);
+  WorkSlot& late = ring.post(3, false, true);
+  std::vector<std::uint64_t> told;
+  ring.give_up([&](const WorkSlot& slot) { told.push_back(slot.wr_id); });
+  EXPECT_EQ(told, (std::vector<std::uint64_t>{1, 3}));
+  EXPECT_EQ(ring.outstanding(), 0U);
+  EXPECT_FALSE(ring.complete(late, ended(IBV_WC_WR_FLUSH_ERR)));
+}
+
+}  // namespace
+}  // namespace iwarp::rnic::test
