@@ -23,6 +23,7 @@ HEADERS = {
     "sim": "iwarp/sim/options.hpp",
     "verbs": "iwarp/verbs/verbs.hpp",
     "soft": "soft/services.hpp",
+    "devices": "device_kinds.hpp",
     "asio": "iwarp/asio/error.hpp",
 }
 

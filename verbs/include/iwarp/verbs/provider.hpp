@@ -365,8 +365,11 @@ class IWARP_API Provider {
   virtual void finish() {}
 };
 
-/// The software provider over kernel sockets, with its two threads. Errors: EMFILE, ENFILE, EAGAIN
-/// (no thread), ENOMEM.
-IWARP_API Outcome<std::shared_ptr<Provider>> open_software(const std::string& device_name);
+/// The software provider over kernel sockets, with its two threads. Given a network interface of
+/// this host, all that it connects and listens goes by that interface alone (SO_BINDTODEVICE): this
+/// host's own addresses are then reached by "lo" only. Sockets that a program hands over stay as
+/// the program made them. Errors: ENODEV if no interface has that name; EPERM where confinement
+/// needs CAP_NET_RAW (Linux before 5.7); EMFILE, ENFILE, EAGAIN (no thread), ENOMEM.
+IWARP_API Outcome<std::shared_ptr<Provider>> open_software(const std::string& interface = {});
 
 }  // namespace iwarp::verbs::provider
