@@ -366,10 +366,11 @@ class IWARP_API Provider {
 };
 
 /// The software provider over kernel sockets, with its two threads. Given a network interface of
-/// this host, all that it connects and listens goes by that interface alone (SO_BINDTODEVICE): this
-/// host's own addresses are then reached by "lo" only. Sockets that a program hands over stay as
-/// the program made them. Errors: ENODEV if no interface has that name; EPERM where confinement
-/// needs CAP_NET_RAW (Linux before 5.7); EMFILE, ENFILE, EAGAIN (no thread), ENOMEM.
+/// this host, the sockets of its connections and listeners are confined to it (SO_BINDTODEVICE):
+/// they send and receive by no other, whatever the routes are. An address of the interface itself
+/// counts as reached by it, also from this host. Sockets that a program hands over stay as the
+/// program made them. Errors: ENODEV if no interface has that name; EPERM where confinement needs
+/// CAP_NET_RAW (Linux before 5.7); EMFILE, ENFILE, EAGAIN (no thread), ENOMEM.
 IWARP_API Outcome<std::shared_ptr<Provider>> open_software(const std::string& interface = {});
 
 }  // namespace iwarp::verbs::provider
