@@ -35,6 +35,7 @@ struct Context {
   Output output = Output::kHuman;
   ProgressBar progress_bar = ProgressBar::kAutomatic;
   std::string log_level = "warning";
+  std::string device;  ///< --device (device.hpp); empty: it is not given.
   int exit_status = 0;
   std::vector<std::string> program;  ///< For `run`: the program and its arguments.
 };

@@ -6,6 +6,7 @@
 #include "agent/agent_server.hpp"
 #include "agent/protocol.hpp"
 #include "commands.hpp"
+#include "device.hpp"
 #include "interrupt.hpp"
 #include "json_output.hpp"
 #include "options.hpp"
@@ -33,11 +34,10 @@ void run_agent(const AgentFlags& flags, const Context& context) {
   const HostPort address = parse_host_port(flags.listen, PortZero::kAllowed, agent_protocol::kPort);
   std::signal(SIGPIPE, SIG_IGN);
   const InterruptGuard guard;
-  agent::Server server(require(verbs::Device::open(), "cannot open a device"),
-                       {.listen = resolve(address).front(),
-                        .iwarp_port = flags.iwarp_port,
-                        .once = flags.once,
-                        .stopped = InterruptGuard::interrupted});
+  agent::Server server(open_device(context), {.listen = resolve(address).front(),
+                                              .iwarp_port = flags.iwarp_port,
+                                              .once = flags.once,
+                                              .stopped = InterruptGuard::interrupted});
   announce(context, to_string(server.endpoint()));
   server.run();
 }
@@ -58,6 +58,7 @@ void add_agent_command(CLI::App& app, Context& context) {
                    "The port on which the tester's iWARP connections arrive; 0: a free one")
       ->capture_default_str();
   command->add_flag("--once", flags->once, "End when the first tester has gone");
+  add_device_option(*command, context);
   add_capture_option(*command);
   add_report_options(*command, context);
   command->footer(

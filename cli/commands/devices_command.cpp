@@ -1,71 +1,55 @@
+#include <algorithm>
 #include <iostream>
 #include <nlohmann/json.hpp>
 
 #include "commands.hpp"
-#include "iwarp/verbs/verbs.hpp"
+#include "commands/device_list.hpp"
 #include "json_output.hpp"
 #include "options.hpp"
 
 namespace iwarp::cli {
 namespace {
 
-using verbs::DeviceAttributes;
-
-/// The limits of a device with the names under which both outputs show them.
-std::vector<std::pair<const char*, std::uint64_t>> limits(const DeviceAttributes& device) {
-  return {{"max_qp", device.max_qp},           {"max_cq", device.max_cq},
-          {"max_mr", device.max_mr},           {"max_pd", device.max_pd},
-          {"max_qp_wr", device.max_qp_wr},     {"max_sge", device.max_sge},
-          {"max_cqe", device.max_cqe},         {"max_inline", device.max_inline},
-          {"max_ird", device.max_ird},         {"max_ord", device.max_ord},
-          {"max_mr_size", device.max_mr_size}, {"max_private_data", device.max_private_data}};
+void print_devices(const std::vector<ListedDevice>& devices) {
+  for (const ListedDevice& device : devices) std::cout << to_text(device);
+  std::cout << "soft:INTERFACE\n  as soft, by one network interface alone:";
+  for (const std::string& name : interface_names()) std::cout << ' ' << printable(name);
+  std::cout << '\n';
 }
 
-void print_text(const DeviceAttributes& device) {
-  std::string offloads;
-  for (const std::string& name : device.offloads) offloads += (offloads.empty() ? "" : ", ") + name;
-  std::cout << fmt::format("{}\n  provider {}, stream device {}\n  offloads: {}\n", device.name,
-                           device.provider, device.stream, offloads.empty() ? "none" : offloads);
-  for (const auto& [name, value] : limits(device)) {
-    std::cout << fmt::format("  {:<18}{}\n", name, value);
-  }
-}
-
-nlohmann::json as_json(const DeviceAttributes& device) {
-  nlohmann::json limit_values = nlohmann::json::object();
-  for (const auto& [name, value] : limits(device)) limit_values[name] = value;
-  return {{"name", device.name},
-          {"provider", device.provider},
-          {"stream", device.stream},
-          {"offloads", device.offloads},
-          {"limits", limit_values}};
-}
-
-void run_devices(const Context& context) {
-  configure_log(context.log_level);
+void print_devices_json(const std::vector<ListedDevice>& devices) {
   nlohmann::json all = nlohmann::json::array();
-  for (const std::string& name : verbs::device_names()) {
-    const verbs::Device device = require(verbs::Device::open(name), "cannot open device " + name);
-    if (context.output == Output::kJson) {
-      all.push_back(as_json(device.attributes()));
-    } else {
-      print_text(device.attributes());
-    }
-  }
-  if (context.output == Output::kJson) print_json({{"operation", "devices"}, {"devices", all}});
+  for (const ListedDevice& device : devices) all.push_back(to_json(device));
+  const nlohmann::json form = {{"form", "soft:INTERFACE"}, {"interfaces", interface_names()}};
+  print_json({{"operation", "devices"}, {"devices", all}, {"forms", {form}}});
+}
+
+void run_devices(Context& context) {
+  configure_log(context.log_level);
+  const auto devices = list_devices();
+  context.output == Output::kJson ? print_devices_json(devices) : print_devices(devices);
+  const bool any = std::any_of(devices.begin(), devices.end(),
+                               [](const auto& device) { return device.attributes.has_value(); });
+  if (!any) context.exit_status = static_cast<int>(ExitStatus::kFailed);
 }
 
 }  // namespace
 
 void add_devices_command(CLI::App& app, Context& context) {
-  CLI::App* command = app.add_subcommand("devices", "List RDMA devices and what they offload");
+  CLI::App* command = app.add_subcommand("devices", "List RDMA devices and what runs where");
   add_report_options(*command, context);
   command->footer(
-      "An offload is a part of the protocol that the device does instead of this host's\n"
-      "processor: crc, markers, segmentation, placement, or full.\n\n"
+      "Each name is what --device and the environment variable IWARP_DEVICE take. Below it stands\n"
+      "for each part of the protocol whether this host's processor runs it or the adapter, and "
+      "what\n"
+      "the device has room for; of a device that cannot be opened, why.\n\n"
+      "In JSON, `offloads` are the parts that the device takes off this host: crc, markers,\n"
+      "segmentation, placement, or full.\n\n"
+      "Exit status: 0 if any device can be opened, 1 if none, 2 for wrong usage.\n\n"
       "Examples:\n"
       "  iwarp devices\n"
-      "  iwarp devices --json");
+      "  iwarp devices --json\n"
+      "  iwarp ls --device soft:lo iwarp://127.0.0.1/");
   command->callback([&context] { run_devices(context); });
 }
 

@@ -6,6 +6,7 @@
 #include "address.hpp"
 #include "commands.hpp"
 #include "commands/transfer_options.hpp"
+#include "device.hpp"
 #include "interrupt.hpp"
 #include "progress_bar.hpp"
 
@@ -65,7 +66,7 @@ void run_get(const GetFlags& flags, const Context& context) {
   const file_service::Subject subject{url.name, flags.url, path.string()};
   const InterruptGuard guard;
   file_service::PendingFile file = open_target(path);
-  verbs::Device device = require(verbs::Device::open(), "cannot open a device");
+  verbs::Device device = open_device(context);
   file_service::Client client(device, url.server, client_options(flags.client));
   TransferBar bar(context, subject.name);
   const auto start = std::chrono::steady_clock::now();
@@ -86,6 +87,7 @@ void add_get_command(CLI::App& app, Context& context) {
   command->add_option("URL", flags->url, "iwarp://HOST[:PORT]/NAME")->required();
   command->add_option("FILE", flags->file, "Where to store it: a file, or a directory")->required();
   add_hash_option(*command, flags->hash);
+  add_device_option(*command, context);
   add_client_options(*command, flags->client);
   add_quiet_option(*command, context);
   add_report_options(*command, context);

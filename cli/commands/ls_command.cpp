@@ -5,6 +5,7 @@
 #include "address.hpp"
 #include "commands.hpp"
 #include "commands/transfer_options.hpp"
+#include "device.hpp"
 #include "file_service/client/remote_listing.hpp"
 #include "interrupt.hpp"
 #include "json_output.hpp"
@@ -55,7 +56,7 @@ void run_ls(const LsFlags& flags, const Context& context) {
   configure_log(context.log_level);
   const Url url = parse_url(flags.url);
   const InterruptGuard guard;
-  verbs::Device device = require(verbs::Device::open(), "cannot open a device");
+  verbs::Device device = open_device(context);
   file_service::Client client(device, url.server, client_options(flags.client));
   const auto entries = file_service::list_remote(client, url.name, flags.url);
   if (context.output == Output::kJson) return print_entries_json(client.server(), entries);
@@ -68,6 +69,7 @@ void add_ls_command(CLI::App& app, Context& context) {
   auto flags = std::make_shared<LsFlags>();
   CLI::App* command = app.add_subcommand("ls", "List what 'iwarp serve' offers");
   command->add_option("URL", flags->url, "iwarp://HOST[:PORT]/[PREFIX]")->required();
+  add_device_option(*command, context);
   add_client_options(*command, flags->client);
   add_report_options(*command, context);
   command->footer(

@@ -6,6 +6,7 @@
 #include "address.hpp"
 #include "commands.hpp"
 #include "commands/transfer_options.hpp"
+#include "device.hpp"
 #include "interrupt.hpp"
 #include "progress_bar.hpp"
 
@@ -42,7 +43,7 @@ void run_put(const PutFlags& flags, const Context& context) {
   const file_service::Fd file = open_source(flags.file);
   const file_service::Subject subject{remote_name(url.name, flags.file), flags.url, flags.file};
   const InterruptGuard guard;
-  verbs::Device device = require(verbs::Device::open(), "cannot open a device");
+  verbs::Device device = open_device(context);
   file_service::Client client(device, url.server, client_options(flags.client));
   TransferBar bar(context, subject.name);
   const auto start = std::chrono::steady_clock::now();
@@ -63,6 +64,7 @@ void add_put_command(CLI::App& app, Context& context) {
   command->add_option("URL", flags->url, "iwarp://HOST[:PORT]/NAME, or .../ to keep FILE's name")
       ->required();
   add_hash_option(*command, flags->hash);
+  add_device_option(*command, context);
   add_client_options(*command, flags->client);
   add_quiet_option(*command, context);
   add_report_options(*command, context);

@@ -20,7 +20,7 @@ namespace {
 using Linkage = ProgramFile::Linkage;
 
 struct RunFlags {
-  std::string device_as, interfaces;
+  std::string device, device_as, interfaces;
   std::uint32_t max_fpdu = 0;
   bool stats = false;
   bool timewait_exit = false;
@@ -82,8 +82,35 @@ void set_environment(const RunFlags& flags, const std::string& program) {
       reason == ENOENT ? ExitStatus::kNotFound : ExitStatus::kCannotExecute);
 }
 
+/// What the program gets is the software stack; what else was asked for is not passed over in
+/// silence. `source` says where that was.
+void require_software(const std::string& device, const std::string& source) {
+  if (device.empty() || device == "soft") return;
+  const std::string asked = fmt::format("{} asks for '{}'", source, device);
+  if (device.starts_with("soft:")) {
+    throw usage_error(asked +
+                      ", and `iwarp run` cannot confine sockets to an interface: "
+                      "--interfaces chooses which ones are devices");
+  }
+  throw usage_error(asked +
+                    ", and `iwarp run` has the software stack alone (soft): an adapter is "
+                    "reached by the program's own libibverbs and librdmacm, without "
+                    "`iwarp run`");
+}
+
+void check_device(const RunFlags& flags) {
+  if (!flags.device.empty()) {
+    require_software(flags.device, "--device");
+    // What the program starts may ask for it, too.
+    ::setenv("IWARP_DEVICE", flags.device.c_str(), 1);
+  } else if (const char* const said = std::getenv("IWARP_DEVICE"); said != nullptr) {
+    require_software(said, "IWARP_DEVICE");
+  }
+}
+
 void run_run(const RunFlags& flags, const Context& context) {
   if (context.program.empty()) throw usage_error("run needs a program (iwarp run --help explains)");
+  check_device(flags);
   set_environment(flags, context.program.front());
   execute(context.program);
 }
@@ -127,6 +154,9 @@ constexpr const char* kFooter =
     "A program that takes the first device takes the one it needs with --interfaces eth0.\n\n"
     "--device-as iwarp is the truth and the default. Some programs refuse iWARP devices, such as\n"
     "perftest without -R: --device-as ib tells them InfiniBand.\n\n"
+    "Devices are the software stack's alone. An adapter (--device rnic:NAME of other subcommands) "
+    "is\n"
+    "reached by the program's own libibverbs and librdmacm: run it without `iwarp run`.\n\n"
     "Out of reach: programs that are linked statically, and setuid programs. A program that says\n"
     "itself where its libraries are (DT_RPATH) gets ours preloaded.\n\n"
     "Environment: IWARP_LIBRARY_DIR names the directory of the two libraries, if they are neither\n"
@@ -150,6 +180,12 @@ void add_run_command(CLI::App& app, Context& context) {
   auto flags = std::make_shared<RunFlags>();
   CLI::App* command = app.add_subcommand("run", "Run a verbs program, as it is, on this stack");
   command->formatter(std::make_shared<RunFormatter>());
+  command
+      ->add_option(
+          "--device", flags->device,
+          "The RDMA device: soft, the stack in the program's process, is the only one here, "
+          "and overrides the environment variable IWARP_DEVICE")
+      ->option_text("NAME");
   command
       ->add_option("--device-as", flags->device_as,
                    "What the devices say they are: iwarp (as it is) or ib")

@@ -7,8 +7,8 @@ namespace {
 
 /// Whether the value of an option is the next argument.
 bool takes_next(std::string_view option) {
-  return option == "--device-as" || option == "--interfaces" || option == "--max-fpdu" ||
-         option == "--capture";
+  return option == "--device" || option == "--device-as" || option == "--interfaces" ||
+         option == "--max-fpdu" || option == "--capture";
 }
 
 }  // namespace

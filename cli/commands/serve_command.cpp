@@ -11,6 +11,7 @@
 
 #include "address.hpp"
 #include "commands.hpp"
+#include "device.hpp"
 #include "file_service/files/confinement.hpp"
 #include "file_service/server/server.hpp"
 #include "interrupt.hpp"
@@ -93,7 +94,7 @@ void run_serve(const ServeFlags& flags, const Context& context) {
   // What reads files to find an address is over; the device starts threads, which get the limits of
   // the one that starts them.
   file_service::drop_what_is_not_needed({store.root(), captures(), at.port()});
-  verbs::Device device = require(verbs::Device::open(), "cannot open a device");
+  verbs::Device device = open_device(context);
   file_service::Server server(std::move(device), std::move(store), at, server_options(flags));
   announce(context, flags.directory, to_string(server.endpoint()));
   server.run();
@@ -126,6 +127,7 @@ void add_serve_command(CLI::App& app, Context& context) {
                    "Drop a client when not an octet of a transfer moves for so many seconds")
       ->capture_default_str()
       ->check(CLI::Range(0.1, 86400.0));
+  add_device_option(*command, context);
   add_mpa_options(*command, flags->start_up);
   add_max_fpdu_option(*command, flags->max_fpdu);
   add_capture_option(*command);

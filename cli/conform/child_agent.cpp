@@ -11,6 +11,7 @@
 #include <csignal>
 #include <cstring>
 #include <thread>
+#include <vector>
 
 #include "context.hpp"
 
@@ -79,8 +80,9 @@ conform::Address ChildAgent::start() {
   ::posix_spawn_file_actions_init(&actions);
   ::posix_spawn_file_actions_adddup2(&actions, output.write_end(), STDOUT_FILENO);
   const std::string name = program_.string();
-  std::array<const char*, 6> arguments{name.c_str(),  "agent",  "--listen",
-                                       "127.0.0.1:0", "--once", nullptr};
+  std::vector<const char*> arguments{name.c_str(), "agent", "--listen", "127.0.0.1:0", "--once"};
+  if (!device_.empty()) arguments.insert(arguments.end(), {"--device", device_.c_str()});
+  arguments.push_back(nullptr);
   const int error = ::posix_spawn(&pid_, name.c_str(), &actions, nullptr,
                                   const_cast<char* const*>(arguments.data()), environ);
   ::posix_spawn_file_actions_destroy(&actions);

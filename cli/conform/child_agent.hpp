@@ -9,10 +9,12 @@
 
 namespace iwarp::cli {
 
-/// A process that runs `PROGRAM agent` on this machine for as long as this lives.
+/// A process that runs `PROGRAM agent` on this machine for as long as this lives, with the device
+/// of that name (--device) unless it is empty.
 class ChildAgent {
  public:
-  explicit ChildAgent(std::filesystem::path program) : program_(std::move(program)) {}
+  ChildAgent(std::filesystem::path program, std::string device)
+      : program_(std::move(program)), device_(std::move(device)) {}
   ChildAgent(const ChildAgent&) = delete;
   ChildAgent& operator=(const ChildAgent&) = delete;
   ~ChildAgent() { stop(); }
@@ -28,6 +30,7 @@ class ChildAgent {
   void stop();
 
   std::filesystem::path program_;
+  std::string device_;
   pid_t pid_ = -1;
   std::string fate_;
 };

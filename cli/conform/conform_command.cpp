@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "conform/conform_run.hpp"
+#include "device.hpp"
 #include "json_output.hpp"
 #include "options.hpp"
 #include "requirements/requirement.hpp"
@@ -63,6 +64,7 @@ void add_conform_command(CLI::App& app, Context& context) {
   const auto list = std::make_shared<bool>(false);
   add_report_options(*command, context);
   command->add_flag("--self", options->self, "Test this program's own stack, in another process");
+  add_device_option(*command, context);
   command->add_option("--target", options->target, "Where the target listens for iWARP")
       ->type_name("HOST:PORT");
   command->add_option("--agent", options->agent, "Where the target's agent listens")
@@ -121,6 +123,7 @@ void add_conform_command(CLI::App& app, Context& context) {
       "on\n"
       "the target (conformance/agent) makes buffers, receives and completions accessible for the "
       "rest.\n"
+      "--device is the device of the stack that --self tests.\n"
       "Exit status: 0 if nothing failed, 1 otherwise, 2 wrong usage.\n\n"
       "Examples:\n"
       "  iwarp conform --self\n"

@@ -31,7 +31,7 @@ conform::Address address_of(const std::string& text, const char* option,
   }
 }
 
-void check_options(const ConformOptions& options) {
+void check_options(const ConformOptions& options, const Context& context) {
   const bool remote = !options.target.empty() || !options.agent.empty();
   if (options.self && remote) {
     throw usage_error(
@@ -44,6 +44,7 @@ void check_options(const ConformOptions& options) {
   if (!options.self && !options.agent_program.empty()) {
     throw usage_error("--agent-program needs --self");
   }
+  if (!options.self && !context.device.empty()) throw usage_error("--device needs --self");
 }
 
 // Whether the command says that the target is back.
@@ -106,7 +107,8 @@ class Run {
  private:
   void plan_child() {
     child_.emplace(options_.agent_program.empty() ? fs::read_symlink("/proc/self/exe")
-                                                  : fs::path(options_.agent_program));
+                                                  : fs::path(options_.agent_program),
+                   context_.device);
     plan_.agent = child_->start();
     plan_.revive = [this] { return child_->start(); };
     report_.target = "this program's own stack";
@@ -169,7 +171,7 @@ class Run {
 }  // namespace
 
 bool run_conform(const ConformOptions& options, const Context& context) {
-  check_options(options);
+  check_options(options, context);
   try {
     return Run(options, context).run();
   } catch (const conform::Unreachable& error) {

@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "address.hpp"
+#include "device.hpp"
 #include "interrupt.hpp"
 #include "options.hpp"
 #include "perf/ends/client.hpp"
@@ -91,7 +92,7 @@ void run_client(const PerfArguments& arguments, const Context& context) {
   const perf::ClientOptions options = client_options(arguments);
   configure_log(context.log_level);
   const InterruptGuard guard;
-  verbs::Device device = require(verbs::Device::open(), "cannot open the device");
+  verbs::Device device = open_device(context);
   const perf::Results results = perf::run_client(device, options);
   print(context.output == Output::kJson ? perf::to_json(results) + "\n" : perf::to_text(results));
 }
@@ -100,7 +101,7 @@ void run_server(const PerfArguments& arguments, const Context& context) {
   const HostPort address = parse_address(arguments.listen, PortZero::kAllowed);
   configure_log(context.log_level, StackWarnings::kShown);
   const InterruptGuard guard;
-  verbs::Device device = require(verbs::Device::open(), "cannot open the device");
+  verbs::Device device = open_device(context);
   perf::Server server(device, resolve(address).front(), arguments.max_fpdu);
   const std::string at = to_string(server.endpoint());
   print(context.output == Output::kJson ? fmt::format("{{\"listening\": \"{}\"}}\n", at)
@@ -166,6 +167,7 @@ void add_perf_command(CLI::App& app, Context& context) {
   CLI::App* perf = app.add_subcommand("perf", "Measure bandwidth and latency, beside raw TCP");
   perf->footer(kFooter);
   add_client_options(*perf, *arguments);
+  add_device_option(*perf, context);
   add_report_options(*perf, context);
 
   CLI::App* server = perf->add_subcommand("server", "Serve `iwarp perf` clients until a signal");
@@ -173,6 +175,7 @@ void add_perf_command(CLI::App& app, Context& context) {
       ->add_option("--listen", arguments->listen,
                    "Where (127.0.0.1:7472); port 0 takes a free one and prints it")
       ->option_text("ADDR:PORT");
+  add_device_option(*server, context);
   add_max_fpdu_option(*server, arguments->max_fpdu);
   add_capture_option(*server);
   add_report_options(*server, context);

@@ -157,6 +157,21 @@ class RunProgram(RunTest):
         self.prints(f"unset\nunset\n{self.path('captures')}\n", "--capture", "captures", *ask,
                     cwd=self.scratch)
 
+    def test_has_the_software_device(self):
+        ask = ["sh", "-c", 'echo "${IWARP_DEVICE-unset}"']
+        self.prints("unset\n", *ask)
+        self.prints("\n", *ask, environment={"IWARP_DEVICE": ""})
+        self.prints("soft\n", *ask, environment={"IWARP_DEVICE": "soft"})
+        self.prints("soft\n", "--device", "soft", *ask, environment={"IWARP_DEVICE": "rnic:siw0"})
+        self.prints("soft\n", "--device=soft", "--", *ask)
+
+    def test_has_no_other_device(self):
+        for name, words in (("rnic:siw0", "without `iwarp run`"), ("soft:lo", "--interfaces")):
+            with self.subTest(name=name):
+                self.fails(2, "--device", name, "true", names=["--device", f"'{name}'", words])
+                self.fails(2, "true", names=["IWARP_DEVICE", f"'{name}'", words],
+                           environment={"IWARP_DEVICE": name})
+
     def test_has_its_own_exit_status(self):
         self.assertEqual(self.run_("sh", "-c", "exit 7").returncode, 7)
         self.assertEqual(self.run_("sh", "-c", "kill -TERM $$").returncode, -15)

@@ -24,6 +24,8 @@ HEADERS = {
     "verbs": "iwarp/verbs/verbs.hpp",
     "provider": "iwarp/provider/failure.hpp",
     "soft": "soft/services.hpp",
+    "rnic": "iwarp/rnic/adapters.hpp",
+    "devices": "device_kinds.hpp",
     "asio": "iwarp/asio/error.hpp",
 }
 

@@ -67,7 +67,7 @@ class QpStatsTest : public testing::Test {
  protected:
   void SetUp() override {
     ::setenv("IWARP_STATS", "1", 1);
-    provider_ = *verbs::provider::open_software("software");
+    provider_ = *verbs::provider::open_software();
     verbs::provider::QpInit init;
     init.send_cq = init.recv_cq = *provider_->create_cq(4);
     qp_ = *provider_->create_qp(*provider_->alloc_pd(), std::move(init));

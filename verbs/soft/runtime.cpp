@@ -17,14 +17,14 @@ constexpr std::chrono::milliseconds kStarvedPause{20};
 
 }  // namespace
 
-Runtime::Runtime()
+Runtime::Runtime(const std::string& interface)
     : work_(context_.get_executor()),
-      device_(context_),
+      device_(context_, {.interface = interface}),
       registry_(std::make_shared<MemoryRegistry>()),
       executor_(device_thread([this] { run_executor(); })) {}
 
-std::shared_ptr<Runtime> Runtime::make() {
-  return {new Runtime, [origin = process::Origin()](Runtime* last) {
+std::shared_ptr<Runtime> Runtime::make(const std::string& interface) {
+  return {new Runtime(interface), [origin = process::Origin()](Runtime* last) {
             std::unique_ptr<Runtime> runtime(last);
             // Its threads are not here, and its sets of sockets are those that they wait at.
             if (origin.inherited()) return process::leave_to_parent(std::move(runtime));

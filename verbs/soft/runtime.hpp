@@ -25,8 +25,9 @@ namespace iwarp::verbs::soft {
 class Runtime final : public Executor {
  public:
   /// With both threads running: later no caller could be told that there is none. The last owner
-  /// may be one of them; it is then destroyed by another. Throws std::system_error, std::bad_alloc.
-  static std::shared_ptr<Runtime> make();
+  /// may be one of them; it is then destroyed by another. `interface` is KernelOptions'. Throws
+  /// std::system_error, std::bad_alloc.
+  static std::shared_ptr<Runtime> make(const std::string& interface = {});
   ~Runtime() override;
 
   tcp_offload::Device& device() { return recordable_; }
@@ -43,7 +44,7 @@ class Runtime final : public Executor {
   }
 
  private:
-  Runtime();
+  explicit Runtime(const std::string& interface);
   void run_executor();
   bool take_turn();
   [[nodiscard]] bool on_own_thread() const;

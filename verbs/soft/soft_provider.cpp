@@ -6,6 +6,7 @@
 #include "iwarp/process/forks.hpp"
 #include "iwarp/provider/failure.hpp"
 #include "iwarp/provider/inherited.hpp"
+#include "soft/interface.hpp"
 #include "soft/qp/soft_qp.hpp"
 #include "soft/runtime.hpp"
 #include "soft/startup/adopt.hpp"
@@ -123,8 +124,8 @@ class SoftRequestWait final : public provider::RequestWait {
 
 class SoftProvider final : public provider::Provider {
  public:
-  explicit SoftProvider(std::string name)
-      : runtime_(Runtime::make()), attributes_(attributes_of(std::move(name))) {}
+  SoftProvider(std::string name, const std::string& interface)
+      : runtime_(Runtime::make(interface)), attributes_(attributes_of(std::move(name))) {}
 
   [[nodiscard]] const DeviceAttributes& attributes() const override { return attributes_; }
 
@@ -305,11 +306,14 @@ class SoftProvider final : public provider::Provider {
 
 namespace iwarp::verbs::provider {
 
-Outcome<std::shared_ptr<Provider>> open_software(const std::string& device_name) {
+Outcome<std::shared_ptr<Provider>> open_software(const std::string& interface) {
+  const std::string name = interface.empty() ? "soft" : "soft:" + interface;
+  const std::string failed = "the device '" + name + "' cannot be opened";
+  if (auto why = soft::interface_error(interface, failed)) return failure(std::move(*why));
   try {
-    return std::shared_ptr<Provider>(std::make_shared<soft::SoftProvider>(device_name));
+    return std::shared_ptr<Provider>(std::make_shared<soft::SoftProvider>(name, interface));
   } catch (const std::exception& thrown) {
-    return failure(error_of(thrown, "the device '" + device_name + "' cannot be opened"));
+    return failure(error_of(thrown, failed));
   }
 }
 

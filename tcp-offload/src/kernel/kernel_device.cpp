@@ -19,6 +19,13 @@ constexpr std::size_t kMostRoom = 1024;
 
 }  // namespace
 
+std::error_code try_interface(const std::string& interface) {
+  KernelOptions options;
+  options.interface = interface;
+  const auto socket = kernel::open_socket(boost::asio::ip::tcp::v4(), options);
+  return socket ? std::error_code() : socket.error();
+}
+
 KernelDevice::KernelDevice(boost::asio::io_context& context, const KernelOptions& options)
     : context_(context), options_(options) {}
 

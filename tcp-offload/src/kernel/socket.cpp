@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <linux/sockios.h>
+#include <net/if.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <sys/ioctl.h>
@@ -82,11 +83,26 @@ std::error_code from_asio(const boost::system::error_code& error) {
   return {EIO, std::system_category()};
 }
 
+// The system would take a longer name for its beginning, and one for what stands before its zero.
+std::error_code confine_to_interface(int socket, const std::string& interface) {
+  if (interface.size() >= IFNAMSIZ || interface.find('\0') != std::string::npos) {
+    return {ENODEV, std::system_category()};
+  }
+  const int done = ::setsockopt(socket, SOL_SOCKET, SO_BINDTODEVICE, interface.c_str(),
+                                static_cast<socklen_t>(interface.size() + 1));
+  return done == 0 ? std::error_code() : last_error();
+}
+
 Result<Socket, std::error_code> open_socket(const tcp& protocol, const KernelOptions& options) {
   Socket socket(
       ::socket(protocol.family(), SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, protocol.protocol()));
   if (!socket) return failure(last_error());
   if (!set_buffers(socket.get(), options)) return failure(last_error());
+  if (!options.interface.empty()) {
+    if (const auto error = confine_to_interface(socket.get(), options.interface)) {
+      return failure(error);
+    }
+  }
   // What an old system does not know is not missed. Accepted sockets have it of their listener.
   set_option(socket.get(), IPPROTO_TCP, TCP_NOTSENT_LOWAT, kMostUnsent);
   return socket;

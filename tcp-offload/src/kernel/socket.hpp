@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <system_error>
 
 #include "iwarp/base/result.hpp"
@@ -45,6 +46,10 @@ std::error_code last_error();
 
 /// What Asio reports, in the terms of error.hpp.
 std::error_code from_asio(const boost::system::error_code& error);
+
+/// Lets a socket that is not bound send and receive by that network interface alone. ENODEV if none
+/// has that name; EPERM as try_interface() has it.
+std::error_code confine_to_interface(int socket, const std::string& interface);
 
 /// A non-blocking close-on-exec TCP socket with the options set that precede connect or listen.
 Result<Socket, std::error_code> open_socket(const boost::asio::ip::tcp& protocol,

@@ -53,7 +53,7 @@ bool errors_come_through() {
 
 /// The library's own objects are of the types that the program knows.
 bool types_agree() {
-  const auto made = provider::open_software("");
+  const auto made = provider::open_software();
   return made && dynamic_cast<const Broken*>(made->get()) == nullptr &&
          std::string(to_string(Status::kFlushed)).find("flushed") != std::string::npos;
 }

@@ -185,11 +185,13 @@ class WithoutDescriptors : public testing::Test {
 
 TEST_F(WithoutDescriptors, NoDeviceIsOpened) {
   const DescriptorLimit none(0);
-  const auto device = Device::open();
-  ASSERT_FALSE(device);
-  EXPECT_EQ(device.error().code, std::errc::too_many_files_open);
-  EXPECT_NE(device.error().message.find("'kernel' cannot be opened"), std::string::npos)
-      << device.error().message;
+  for (const std::string name : {"soft", "soft:lo"}) {
+    const auto device = Device::open(name);
+    ASSERT_FALSE(device);
+    EXPECT_EQ(device.error().code, std::errc::too_many_files_open);
+    EXPECT_NE(device.error().message.find("'" + name + "' cannot be opened"), std::string::npos)
+        << device.error().message;
+  }
 }
 
 TEST(WithoutThreads, NoDeviceIsOpened) {

@@ -50,7 +50,7 @@ std::shared_ptr<verbs::provider::Provider> provider() {
   Current& now = current();
   const std::lock_guard lock(now.mutex);
   if (now.keep != nullptr) return now.keep;
-  auto opened = verbs::provider::open_software("software");
+  auto opened = verbs::provider::open_software();
   if (!opened) {
     verbs::log(verbs::LogLevel::kWarn, opened.error().message);
     return nullptr;

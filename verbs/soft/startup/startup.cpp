@@ -6,6 +6,7 @@
 
 #include "iwarp/process/forks.hpp"
 #include "soft/engine/device_thread.hpp"
+#include "soft/interface.hpp"
 #include "soft/startup/error.hpp"
 #include "soft/startup/initiator/connect_session.hpp"
 #include "soft/startup/options.hpp"
@@ -75,7 +76,8 @@ Outcome<std::shared_ptr<provider::Listener>> start_listen(
   terms.traffic_class = options.traffic_class;
   auto acceptor = device->listen(at, terms);
   if (!acceptor) {
-    return failure(stream_error("listening on " + to_text(at) + " failed", acceptor.error()));
+    const std::string where = to_text(at) + by_interface(*device);
+    return failure(stream_error("listening on " + where + " failed", acceptor.error()));
   }
   const Endpoint bound = (*acceptor)->local_endpoint();
   auto core = std::make_shared<ListenerCore>(device, std::move(*acceptor), options,

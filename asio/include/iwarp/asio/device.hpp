@@ -42,7 +42,8 @@ using boost::asio::any_io_executor;
 /// way are neither called nor destroyed.
 class IWARP_API device {
  public:
-  /// Opens the device of that name; the empty name is the first of verbs::device_names().
+  /// Opens the device of that name as verbs::Device::open() does: "soft", "soft:INTERFACE"; the
+  /// empty name is what the environment variable IWARP_DEVICE says, and without it "soft".
   /// `executor` belongs to an io_context, or to another context that has a reactor. Throws
   /// boost::system::system_error.
   explicit device(any_io_executor executor, const std::string& name = {});

@@ -40,6 +40,7 @@ class CaptureDevice final : public Device {
   ~CaptureDevice() override;
 
   [[nodiscard]] std::string_view name() const override { return inner_.name(); }
+  [[nodiscard]] std::string_view interface() const override { return inner_.interface(); }
   [[nodiscard]] Offloads offloads() const override { return inner_.offloads(); }
   Result<std::unique_ptr<Acceptor>, std::error_code> listen(const Endpoint& at,
                                                             const ListenTerms& terms) override;

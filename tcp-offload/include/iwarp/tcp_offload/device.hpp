@@ -163,9 +163,9 @@ class ConnectAttempt {
 };
 
 /// Something that carries TCP connections, and what it takes off the host. It outlives everything
-/// it made. name(), offloads(), now() and post() may be called from any thread; so may listen(),
-/// adopt(), make_timer() and the connect functions, whose results belong to the executor (the
-/// handler of a connect called on another thread can run before the call returns).
+/// it made. name(), interface(), offloads(), now() and post() may be called from any thread; so may
+/// listen(), adopt(), make_timer() and the connect functions, whose results belong to the executor
+/// (the handler of a connect called on another thread can run before the call returns).
 class Device {
  public:
   using Clock = std::chrono::steady_clock;  ///< What now() and timers count in.
@@ -176,6 +176,9 @@ class Device {
 
   /// A short name for logs, such as "kernel". Valid as long as the device.
   [[nodiscard]] virtual std::string_view name() const = 0;
+  /// The one network interface that its sockets are confined to; empty if they are not. Valid as
+  /// long as the device.
+  [[nodiscard]] virtual std::string_view interface() const { return {}; }
   /// What the layers above need not do.
   [[nodiscard]] virtual Offloads offloads() const = 0;
 

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstddef>
 #include <memory>
+#include <string>
 
 #include "iwarp/tcp_offload/device.hpp"
 
@@ -17,7 +18,15 @@ struct KernelOptions {
   int receive_buffer = 0;  ///< SO_RCVBUF, likewise.
   /// How long accepting pauses after an error that lasts, such as EMFILE.
   std::chrono::milliseconds accept_pause{100};
+  /// The network interface that its own listeners and connections are confined to
+  /// (SO_BINDTODEVICE); empty: they take any. Sockets that were adopted are as they came.
+  std::string interface = {};
 };
+
+/// Whether sockets of this process can be confined to a network interface: no error if so, else
+/// ENODEV if none has that name, EPERM where the system demands CAP_NET_RAW for it (Linux before
+/// 5.7), or what refused a socket to try it with. From any thread.
+std::error_code try_interface(const std::string& interface);
 
 /// The operating system's TCP over non-blocking sockets. The executor is an io_context run by one
 /// thread; streams in RDMA mode have left it. Every socket has TCP_NODELAY and FD_CLOEXEC set, and
@@ -30,6 +39,7 @@ class KernelDevice final : public Device {
   ~KernelDevice() override;
 
   [[nodiscard]] std::string_view name() const override { return "kernel"; }
+  [[nodiscard]] std::string_view interface() const override { return options_.interface; }
   [[nodiscard]] Offloads offloads() const override { return {}; }
   Result<std::unique_ptr<Acceptor>, std::error_code> listen(const Endpoint& at,
                                                             const ListenTerms& terms) override;

@@ -365,8 +365,12 @@ class IWARP_API Provider {
   virtual void finish() {}
 };
 
-/// The software provider over kernel sockets, with its two threads. Errors: EMFILE, ENFILE, EAGAIN
-/// (no thread), ENOMEM.
-IWARP_API Outcome<std::shared_ptr<Provider>> open_software(const std::string& device_name);
+/// The software provider over kernel sockets, with its two threads. Given a network interface of
+/// this host, the sockets of its connections and listeners are confined to it (SO_BINDTODEVICE):
+/// they send and receive by no other, whatever the routes are. An address of the interface itself
+/// counts as reached by it, also from this host. Sockets that a program hands over stay as the
+/// program made them. Errors: ENODEV if no interface has that name; EPERM where confinement needs
+/// CAP_NET_RAW (Linux before 5.7); EMFILE, ENFILE, EAGAIN (no thread), ENOMEM.
+IWARP_API Outcome<std::shared_ptr<Provider>> open_software(const std::string& interface = {});
 
 }  // namespace iwarp::verbs::provider

@@ -247,7 +247,7 @@ IWARP_API const char* to_string(QpState state);
 
 /// What the device can do.
 struct DeviceAttributes {
-  std::string name;                   ///< What Device::open() takes.
+  std::string name;                   ///< What Device::open() takes: "soft", "soft:eth0".
   std::string provider;               ///< "software" or an adapter's.
   std::string stream;                 ///< The stream device below: "kernel".
   std::vector<std::string> offloads;  ///< What the device does instead of this host: crc, markers,

@@ -320,7 +320,8 @@ class IWARP_API ProtectionDomain {
   std::shared_ptr<provider::Pd> core_;
 };
 
-/// The names of the devices that open() takes.
+/// The names of the devices that this host has now, "soft" first. Device::open() takes more than
+/// these: "soft:INTERFACE". Which can be opened shows only then. From any thread.
 IWARP_API std::vector<std::string> device_names();
 
 /// An RDMA device. Keeps running while any object made from it lives.
@@ -333,8 +334,16 @@ IWARP_API std::vector<std::string> device_names();
 /// before it returns (exec or _exit), as the device's thread is not there to return to.
 class IWARP_API Device {
  public:
-  /// Opens a device by name; the empty name is the first of device_names(). Errors: ENODEV; those
-  /// of a system that has no descriptors, threads or memory left for it.
+  /// Opens a device by name:
+  ///  * "soft", the software stack;
+  ///  * "soft:INTERFACE", the software stack, whose connections and listeners take that network
+  ///    interface alone (provider::open_software());
+  ///  * the empty name, what the environment variable IWARP_DEVICE says, and without it "soft". A
+  ///    set-user-ID or set-group-ID program, or one with file capabilities, does not look there.
+  ///
+  /// Errors: ENODEV if nothing is called so, with a sentence that says what there is; EPERM where
+  /// the interface takes CAP_NET_RAW; those of a system that has no descriptors, threads or memory
+  /// left for it. From any thread; each call opens a device of its own.
   static Outcome<Device> open(const std::string& name = {});
   /// A device over a provider of the caller's own.
   explicit Device(std::shared_ptr<provider::Provider> provider) : core_(std::move(provider)) {}

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "iwarp/provider/failure.hpp"
+#include "soft/interface.hpp"
 #include "soft/startup/close.hpp"
 #include "soft/startup/error.hpp"
 #include "soft/startup/initiator/terminate.hpp"
@@ -198,9 +199,10 @@ void ConnectSession::send_terminate(const mpa::TerminateOrder& order, Error erro
       });
 }
 
+// A socket that was adopted is not confined to the device's interface.
 std::string ConnectSession::what_failed(const char* doing) const {
-  return doing + to_text(to_) + (fell_back_ ? " with MPA revision 1, after revision 2," : "") +
-         " failed";
+  return doing + to_text(to_) + (attempt_ == nullptr ? "" : by_interface(device_)) +
+         (fell_back_ ? " with MPA revision 1, after revision 2," : "") + " failed";
 }
 
 }  // namespace iwarp::verbs::soft

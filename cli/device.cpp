@@ -1,0 +1,22 @@
+#include "device.hpp"
+
+namespace iwarp::cli {
+
+void add_device_option(CLI::App& command, Context& context) {
+  command
+      .add_option(
+          "--device", context.device,
+          "The RDMA device: soft, soft:INTERFACE (by one network interface alone), or another "
+          "that 'iwarp devices' lists; default: what IWARP_DEVICE in the environment says, or "
+          "soft")
+      ->option_text("NAME")
+      ->check([](const std::string& name) {
+        return name.empty() ? std::string("an empty name is no device") : std::string();
+      });
+}
+
+verbs::Device open_device(const Context& context) {
+  return require(verbs::Device::open(context.device), "cannot open a device");
+}
+
+}  // namespace iwarp::cli

@@ -1,0 +1,61 @@
+#include "commands/device_list.hpp"
+
+#include <gmock/gmock.h>
+
+#include <nlohmann/json.hpp>
+
+namespace iwarp::cli {
+namespace {
+
+using nlohmann::json;
+using testing::HasSubstr;
+
+ListedDevice device_with(std::vector<std::string> offloads) {
+  verbs::DeviceAttributes attributes;
+  attributes.name = "outer:one";
+  attributes.provider = "maker";
+  attributes.stream = "none";
+  attributes.offloads = std::move(offloads);
+  attributes.max_qp = 7;
+  return {"outer:one", std::move(attributes)};
+}
+
+TEST(DeviceList, SaysOfEachPartOfTheProtocolWhereItRuns) {
+  const ListedDevice device = device_with({"crc", "placement"});
+  EXPECT_THAT(to_text(device), testing::StartsWith("outer:one\n"
+                                                   "  provider maker, stream device none\n"
+                                                   "  RDMAP             this host\n"
+                                                   "  DDP placement     the adapter\n"
+                                                   "  MPA segmentation  this host\n"
+                                                   "  MPA markers       this host\n"
+                                                   "  CRC               the adapter\n"
+                                                   "  TCP               this host\n"
+                                                   "  max_qp            7\n"));
+  const json data = to_json(device);
+  EXPECT_EQ(data["name"], "outer:one");
+  EXPECT_EQ(data["offloads"], json({"crc", "placement"}));
+  EXPECT_EQ(data["runs_on"], json({{"rdmap", "host"},
+                                   {"ddp_placement", "adapter"},
+                                   {"mpa_segmentation", "host"},
+                                   {"mpa_markers", "host"},
+                                   {"crc", "adapter"},
+                                   {"tcp", "host"}}));
+  EXPECT_EQ(data["limits"]["max_qp"], 7);
+}
+
+TEST(DeviceList, AnAdapterThatDoesEverythingLeavesNothingToThisHost) {
+  const ListedDevice device = device_with({"full"});
+  EXPECT_THAT(to_text(device), testing::Not(HasSubstr("this host")));
+  for (const auto& [part, where] : to_json(device)["runs_on"].items()) {
+    EXPECT_EQ(where, "adapter") << part;
+  }
+}
+
+TEST(DeviceList, DeviceThatCannotBeOpenedHasItsReason) {
+  const ListedDevice device = {"outer:one", verbs::fail(std::errc::io_error, "it is\nbroken")};
+  EXPECT_EQ(to_text(device), "outer:one\n  it is?broken\n");
+  EXPECT_EQ(to_json(device), json({{"name", "outer:one"}, {"error", "it is\nbroken"}}));
+}
+
+}  // namespace
+}  // namespace iwarp::cli
