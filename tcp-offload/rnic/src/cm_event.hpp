@@ -10,6 +10,10 @@
 
 namespace iwarp::rnic {
 
+/// The two ends of a connection, as its identifier has them.
+verbs::Endpoint local_of(rdma_cm_id* id);
+verbs::Endpoint remote_of(rdma_cm_id* id);
+
 /// One end of a connection that librdmacm makes, or a listener of it. Owns its identifier.
 class CmId {
  public:
@@ -27,12 +31,8 @@ class CmId {
 
   [[nodiscard]] rdma_cm_id* get() const { return id_; }
   explicit operator bool() const { return id_ != nullptr; }
-  [[nodiscard]] verbs::Endpoint local() const { return endpoint_of(rdma_get_local_addr(id_)); }
-  [[nodiscard]] verbs::Endpoint remote() const { return endpoint_of(rdma_get_peer_addr(id_)); }
 
  private:
-  static verbs::Endpoint endpoint_of(const sockaddr* address);
-
   const RdmaCore* core_ = nullptr;
   rdma_cm_id* id_ = nullptr;
 };

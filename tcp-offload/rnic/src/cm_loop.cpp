@@ -8,7 +8,6 @@
 #include <array>
 #include <cerrno>
 #include <climits>
-#include <cstring>
 #include <system_error>
 
 #include "iwarp/process/quiet_thread.hpp"
@@ -35,15 +34,6 @@ CmEvent copy_of(const rdma_cm_event& event) {
 }
 
 }  // namespace
-
-verbs::Endpoint CmId::endpoint_of(const sockaddr* address) {
-  verbs::Endpoint at;
-  const bool v6 = address->sa_family == AF_INET6;
-  const std::size_t octets = v6 ? sizeof(sockaddr_in6) : sizeof(sockaddr_in);
-  std::memcpy(at.data(), address, octets);
-  at.resize(octets);
-  return at;
-}
 
 CmLoop::CmLoop(std::shared_ptr<Adapter> adapter, rdma_event_channel* channel,
                process::Descriptor wake, AsyncTask on_async)
@@ -78,7 +68,7 @@ CmLoop::~CmLoop() {
   if (!origin_.inherited()) adapter_->core.rdma_destroy_event_channel(channel_);
 }
 
-bool CmLoop::on_own_thread() const { return std::this_thread::get_id() == thread_.get_id(); }
+bool CmLoop::on_own_thread() const { return std::this_thread::get_id() == own_.load(); }
 
 // Its own thread cannot wait for itself: another one does.
 void CmLoop::stop(std::shared_ptr<CmLoop> last) {
@@ -115,6 +105,11 @@ void CmLoop::watch(const CmId& id, std::weak_ptr<CmTarget> target) {
 }
 
 void CmLoop::forget(const CmId& id) {
+  const std::lock_guard lock(mutex_);
+  targets_.erase(id.get());
+}
+
+void CmLoop::forget_and_wait(const CmId& id) {
   std::unique_lock lock(mutex_);
   targets_.erase(id.get());
   if (on_own_thread()) return;
@@ -141,6 +136,7 @@ void CmLoop::run_apart(Task task) {
 // ---- Its thread ----
 
 void CmLoop::run() {
+  own_ = std::this_thread::get_id();
   while (take_turn()) continue;
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <functional>
@@ -34,9 +35,10 @@ class CmLoop {
   verbs::Outcome<CmId> make_id(const std::weak_ptr<CmTarget>& target);
   /// The same of an identifier that came with an event.
   void watch(const CmId& id, std::weak_ptr<CmTarget> target);
-  /// No call of on_cm_event() for it begins any more. On a thread that is not the loop's one that
-  /// is running is waited for.
+  /// No call of on_cm_event() for it begins any more.
   void forget(const CmId& id);
+  /// The same; on a thread that is not the loop's a call that is running is waited for.
+  void forget_and_wait(const CmId& id);
   /// Calls it on the thread, in the order of the calls.
   void post(Task task) { post_at(Clock::time_point::min(), std::move(task)); }
   /// The same when the time has come.
@@ -69,6 +71,7 @@ class CmLoop {
   rdma_cm_id* dispatched_ = nullptr;  // whose target is being called
   std::map<rdma_cm_id*, std::weak_ptr<CmTarget>> targets_;
   std::multimap<Clock::time_point, Task> tasks_;
+  std::atomic<std::thread::id> own_{};
   std::thread thread_;
 };
 

@@ -9,9 +9,7 @@ using verbs::ConnectionEvent;
 using verbs::EndedBy;
 using verbs::Outcome;
 
-Connection::~Connection() {
-  if (id_) host_->loop().forget(id_);
-}
+Connection::~Connection() { drop_id(); }
 
 void Connection::tell(const Event& event) {
   verbs::ConnectionHandler handler;
@@ -47,7 +45,10 @@ void Connection::on_qp_event(const std::string& what) {
 // ---- What librdmacm says ----
 
 void Connection::on_cm_event(CmEvent event) {
-  if (event.id != id_.get()) return;  // of an attempt that was given up
+  {
+    const std::lock_guard lock(id_mutex_);
+    if (event.id != id_.get()) return;  // of an attempt that was given up
+  }
   switch (event.type) {
     case RDMA_CM_EVENT_ADDR_RESOLVED: return on_address();
     case RDMA_CM_EVENT_ROUTE_RESOLVED: return on_route();
@@ -71,9 +72,12 @@ void Connection::on_cm_event(CmEvent event) {
 }
 
 // What the adapter tells of the depths counts, where it tells.
-void Connection::fill_in(verbs::ConnectionInfo& info, const CmEvent& event) const {
-  info.local = id_.local();
-  info.remote = id_.remote();
+void Connection::fill_in(verbs::ConnectionInfo& info, const CmEvent& event) {
+  with_id([&](rdma_cm_id* id) {
+    info.local = local_of(id);
+    info.remote = remote_of(id);
+    return 0;
+  });
   if (passive_) return;
   info.private_data = event.private_data;
   info.ird = event.ird == 0 ? options_.ird : std::min<std::uint16_t>(event.ird, options_.ird);
@@ -114,8 +118,13 @@ Outcome<void> Connection::accept(CmId& id, const verbs::ConnectionInfo& asked,
   info_.ird = std::min(options.ird, asked.peer_ord.value_or(options.ird));
   info_.ord = std::min(options.ord, asked.peer_ird.value_or(options.ord));
   to_ = asked.remote;
-  id_ = std::move(id);
-  host_->loop().watch(id_, weak_from_this());
+  rdma_cm_id* const native = id.get();
+  {
+    const std::lock_guard lock(id_mutex_);
+    dials_ = true;
+    id_ = std::move(id);
+    host_->loop().watch(id_, weak_from_this());
+  }
   rdma_conn_param parameters{};
   parameters.private_data = options.private_data.data();
   parameters.private_data_len = static_cast<std::uint8_t>(options.private_data.size());
@@ -123,9 +132,7 @@ Outcome<void> Connection::accept(CmId& id, const verbs::ConnectionInfo& asked,
   parameters.initiator_depth = static_cast<std::uint8_t>(info_.ord);
   parameters.srq = qp_->shares_receives() ? 1 : 0;
   parameters.qp_num = qp_->number();
-  dials_ = true;
-  const int error = adapter().core.rdma_accept(id_.get(), &parameters) == 0 ? 0 : errno;
-  soon([error](Connection& self) { self.on_call_returned(error); });
+  on_call_returned(adapter().core.rdma_accept(native, &parameters) == 0 ? 0 : errno);
   later(std::clamp<Clock::duration>(options.timeout, Clock::duration::zero(), kLongestWait),
         [](Connection& self) { self.fail_step("the peer completes no start-up", ETIMEDOUT); });
   return {};

@@ -64,17 +64,20 @@ class Connection final : public CmTarget,
   void dial();
   void on_address();
   void on_route();
-  void connect_apart();
+  void connect_apart(rdma_cm_id* id);
   [[nodiscard]] int milliseconds_left() const;
   void fail_step(const std::string& what, int error);
   void fail_start(Event event);
   [[nodiscard]] bool tries_again(const verbs::Error& error);
 
   // Of both sides.
+  template <typename Call>
+  int with_id(Call call);
   void on_call_returned(int error);
+  void fail_call(int error);
   void on_established(const CmEvent& event);
   void on_refused(CmEvent event);
-  void fill_in(verbs::ConnectionInfo& info, const CmEvent& event) const;
+  void fill_in(verbs::ConnectionInfo& info, const CmEvent& event);
 
   // The end.
   void finish_then_disconnect();
@@ -91,15 +94,19 @@ class Connection final : public CmTarget,
   const std::chrono::milliseconds linger_;
   std::atomic<State> state_{State::kIdle};
   std::atomic<bool> settled_{false};
-  std::atomic<bool> dials_{false};  // a thread is inside rdma_connect() or rdma_accept()
 
   mutable std::mutex mutex_;
   verbs::ConnectionHandler on_event_;
   verbs::Diagnosis diagnosis_;
   std::optional<std::string> fault_;  // what the adapter has said of the queue pair
 
-  // The loop's thread, from the start-up on.
-  CmId id_;
+  std::mutex id_mutex_;
+  CmId id_;  // with id_mutex_ held
+  bool dials_ =
+      false;  // a thread is inside rdma_connect() or rdma_accept(): it keeps its identifier
+  bool released_ = false;
+
+  // Set before the loop's thread has a part in it, and that thread's from then on.
   bool passive_ = false;
   verbs::Endpoint to_;
   verbs::ConnectOptions options_;

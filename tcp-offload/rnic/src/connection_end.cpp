@@ -50,15 +50,23 @@ void Connection::abort() {
 }
 
 void Connection::release() {
+  verbs::ConnectionHandler unused;  // destroyed without a lock
   {
     const std::lock_guard lock(mutex_);
-    on_event_ = nullptr;
+    unused.swap(on_event_);
   }
   explain(EndedBy::kProgram, true, "the queue pair was destroyed here");
   state_ = State::kError;
+  bool dials = false;
+  {
+    const std::lock_guard lock(id_mutex_);
+    released_ = true;
+    dials = dials_;
+  }
   // In the middle of a start-up the kernel holds it, and the adapter places nothing.
-  if (!dials_.load()) qp_->destroy();
-  soon([](Connection& self) { self.drop_id(); });
+  if (dials) return;
+  qp_->destroy();
+  drop_id();
 }
 
 // ---- The loop's thread ----
@@ -69,10 +77,8 @@ void Connection::finish_then_disconnect() {
   if (!qp_->finish_sends() && Clock::now() < linger_until_) {
     return later(kLook, [](Connection& self) { self.finish_then_disconnect(); });
   }
-  if (adapter().core.rdma_disconnect(id_.get()) != 0) {
-    const int error = errno;
-    return end(adapter().error("the connection cannot be ended", error));
-  }
+  const int error = with_id(adapter().core.rdma_disconnect);
+  if (error != 0) return end(adapter().error("the connection cannot be ended", error));
   later(linger_, [](Connection& self) {
     if (self.state() != State::kClosing) return;
     self.end(error_of(std::errc::timed_out, "the peer did not close the connection in time"));
@@ -82,7 +88,7 @@ void Connection::finish_then_disconnect() {
 void Connection::end_at_once(verbs::Error error) {
   if (state() != State::kRts && state() != State::kClosing) return;
   qp_->flush();
-  adapter().core.rdma_disconnect(id_.get());
+  with_id(adapter().core.rdma_disconnect);
   end(std::move(error));
 }
 
@@ -138,9 +144,11 @@ void Connection::settle(int looks_left) {
 
 // librdmacm must not lose it while it is inside of a call.
 void Connection::drop_id() {
-  if (!id_ || dials_.load()) return;
+  CmId dropped;  // destroyed without the lock
+  const std::lock_guard lock(id_mutex_);
+  if (!id_ || dials_) return;
   host_->loop().forget(id_);
-  id_ = CmId();
+  dropped = std::move(id_);
 }
 
 }  // namespace iwarp::rnic

@@ -53,36 +53,49 @@ void Connection::dial() {
   if (state() != State::kConnecting) return;
   auto made = host_->loop().make_id(weak_from_this());
   if (!made) return fail_start({Event::Kind::kFailed, made.error(), {}});
-  id_ = std::move(*made);
-  if (options_.traffic_class) {
-    std::uint8_t type_of_service = *options_.traffic_class;
-    adapter().core.rdma_set_option(id_.get(), RDMA_OPTION_ID, RDMA_OPTION_ID_TOS, &type_of_service,
-                                   sizeof type_of_service);
+  {
+    const std::lock_guard lock(id_mutex_);
+    if (released_) return;
+    id_ = std::move(*made);
   }
+  const RdmaCore& core = adapter().core;
   sockaddr* const from = is_unspecified(options_.from) ? nullptr : address_of(options_.from);
-  if (adapter().core.rdma_resolve_addr(id_.get(), from, address_of(to_), milliseconds_left()) !=
-      0) {
-    fail_step("no way leads to " + to_.to_string(), errno);
-  }
+  const int error = with_id([&](rdma_cm_id* id) {
+    if (options_.traffic_class) {
+      std::uint8_t type_of_service = *options_.traffic_class;
+      core.rdma_set_option(id, RDMA_OPTION_ID, RDMA_OPTION_ID_TOS, &type_of_service,
+                           sizeof type_of_service);
+    }
+    return core.rdma_resolve_addr(id, from, address_of(to_), milliseconds_left());
+  });
+  if (error != 0) fail_step("no way leads to " + to_.to_string(), error);
 }
 
 void Connection::on_address() {
-  if (id_.get()->verbs != adapter().context) {
+  bool ours = false;
+  const int error = with_id([&](rdma_cm_id* id) {
+    ours = id->verbs == adapter().context;
+    return ours ? adapter().core.rdma_resolve_route(id, milliseconds_left()) : 0;
+  });
+  if (!ours) {
     return fail_step("the way to " + to_.to_string() + " leads by another adapter", EHOSTUNREACH);
   }
-  if (adapter().core.rdma_resolve_route(id_.get(), milliseconds_left()) != 0) {
-    fail_step("no route leads to " + to_.to_string(), errno);
-  }
+  if (error != 0) fail_step("no route leads to " + to_.to_string(), error);
 }
 
 void Connection::on_route() {
-  if (state() != State::kConnecting) return;
-  dials_ = true;
-  host_->loop().run_apart([self = shared_from_this()] { self->connect_apart(); });
+  rdma_cm_id* id = nullptr;
+  {
+    const std::lock_guard lock(id_mutex_);
+    if (!id_ || state() != State::kConnecting) return;
+    dials_ = true;
+    id = id_.get();
+  }
+  host_->loop().run_apart([self = shared_from_this(), id] { self->connect_apart(id); });
 }
 
 // siw waits inside of this until the peer's TCP has answered.
-void Connection::connect_apart() {
+void Connection::connect_apart(rdma_cm_id* id) {
   rdma_conn_param parameters{};
   parameters.private_data = options_.private_data.data();
   parameters.private_data_len = static_cast<std::uint8_t>(options_.private_data.size());
@@ -90,21 +103,23 @@ void Connection::connect_apart() {
   parameters.initiator_depth = static_cast<std::uint8_t>(options_.ord);
   parameters.srq = qp_->shares_receives() ? 1 : 0;
   parameters.qp_num = qp_->number();
-  const int error = adapter().core.rdma_connect(id_.get(), &parameters) == 0 ? 0 : errno;
-  soon([error](Connection& self) { self.on_call_returned(error); });
+  on_call_returned(adapter().core.rdma_connect(id, &parameters) == 0 ? 0 : errno);
 }
 
 // The program may have given it up meanwhile: then the adapter still has what was left to this.
 void Connection::on_call_returned(int error) {
-  dials_ = false;
   bool released = false;
   {
-    const std::lock_guard lock(mutex_);
-    released = !on_event_;
+    const std::lock_guard lock(id_mutex_);
+    dials_ = false;
+    released = released_;
   }
   if (released) qp_->destroy();
   if (state() == State::kError) return drop_id();
-  if (error == 0) return;
+  if (error != 0) soon([error](Connection& self) { self.fail_call(error); });
+}
+
+void Connection::fail_call(int error) {
   const std::string peer = to_.to_string();
   fail_step(passive_ ? "the connection from " + peer + " cannot be accepted"
                      : peer + " cannot be connected to",

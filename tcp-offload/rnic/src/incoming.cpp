@@ -111,8 +111,8 @@ Outcome<void> Incoming::reject_and_keep(ConstBytes /*private_data*/,
 // What the peer may have under way is what this side is to hold.
 ConnectionInfo info_of(const CmId& id, const CmEvent& event) {
   ConnectionInfo info;
-  info.local = id.local();
-  info.remote = id.remote();
+  info.local = local_of(id.get());
+  info.remote = remote_of(id.get());
   info.private_data = event.private_data;
   info.peer_ord = event.ird;
   info.peer_ird = event.ord;

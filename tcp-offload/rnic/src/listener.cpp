@@ -33,7 +33,7 @@ class Requests final : public CmTarget {
     if (id.get()->verbs != host.adapter()->context) return false;
     if (!options_.admits) return true;
     bool admitted = false;
-    verbs::call_program([&] { admitted = options_.admits(id.remote()); });
+    verbs::call_program([&] { admitted = options_.admits(remote_of(id.get())); });
     return admitted;
   }
 
@@ -46,11 +46,11 @@ class AdapterListener final : public verbs::provider::Listener {
  public:
   AdapterListener(std::shared_ptr<Host> host, std::shared_ptr<Requests> requests, CmId id)
       : host_(std::move(host)), requests_(std::move(requests)), id_(std::move(id)) {}
-  ~AdapterListener() override { host_->loop().forget(id_); }
+  ~AdapterListener() override { host_->loop().forget_and_wait(id_); }
   AdapterListener(const AdapterListener&) = delete;
   AdapterListener& operator=(const AdapterListener&) = delete;
 
-  [[nodiscard]] verbs::Endpoint endpoint() const override { return id_.local(); }
+  [[nodiscard]] verbs::Endpoint endpoint() const override { return local_of(id_.get()); }
 
  private:
   const std::shared_ptr<Host> host_;

@@ -41,13 +41,13 @@ verbs::Outcome<std::unique_ptr<RdmaCore>> load_anew() {
 // What failed is tried anew: the program may install what is missing.
 verbs::Outcome<const RdmaCore*> RdmaCore::load() {
   static std::mutex mutex;
-  static std::unique_ptr<const RdmaCore> loaded;
+  static const RdmaCore* loaded = nullptr;  // for good: threads may outlive what exit() destroys
   const std::lock_guard lock(mutex);
-  if (loaded) return loaded.get();
+  if (loaded != nullptr) return loaded;
   auto core = load_anew();
   if (!core) return failure(core.error());
-  loaded = std::move(*core);
-  return loaded.get();
+  loaded = core->release();
+  return loaded;
 }
 
 }  // namespace iwarp::rnic
