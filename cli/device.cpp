@@ -1,5 +1,7 @@
 #include "device.hpp"
 
+#include <cstdlib>
+
 namespace iwarp::cli {
 
 void add_device_option(CLI::App& command, Context& context) {
@@ -13,6 +15,14 @@ void add_device_option(CLI::App& command, Context& context) {
       ->check([](const std::string& name) {
         return name.empty() ? std::string("an empty name is no device") : std::string();
       });
+}
+
+bool names_adapter(const Context& context) {
+  const char* const by_environment = ::secure_getenv("IWARP_DEVICE");
+  const std::string name = !context.device.empty()        ? context.device
+                           : by_environment != nullptr ? by_environment
+                                                       : "";
+  return name.starts_with("rnic:");
 }
 
 verbs::Device open_device(const Context& context) {

@@ -93,7 +93,9 @@ void run_serve(const ServeFlags& flags, const Context& context) {
   const verbs::Endpoint at = resolve(address).front();
   // What reads files to find an address is over; the device starts threads, which get the limits of
   // the one that starts them.
-  file_service::drop_what_is_not_needed({store.root(), captures(), at.port()});
+  const bool adapter = names_adapter(context);
+  if (adapter) verbs::device_names();  // loads rdma-core, and the adapters' drivers
+  file_service::drop_what_is_not_needed({store.root(), captures(), at.port(), adapter});
   verbs::Device device = open_device(context);
   file_service::Server server(std::move(device), std::move(store), at, server_options(flags));
   announce(context, flags.directory, to_string(server.endpoint()));

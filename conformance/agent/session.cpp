@@ -11,7 +11,9 @@ constexpr std::uint64_t kLongestMessage = UINT32_MAX;  // RFC 5041 §5.2
 using agent_protocol::Feature;
 
 std::vector<Feature> features_of(const verbs::DeviceAttributes& device) {
-  std::vector<Feature> features{"send_inv", "read", "mpa", "markers", "remote_invalidate"};
+  std::vector<Feature> features{"send_inv", "read"};
+  if (device.mpa_choices) features.insert(features.end(), {"mpa", "markers"});
+  if (device.remote_invalidate) features.insert(features.end(), {"remote_invalidate"});
   if (device.max_mw != 0) features.insert(features.end(), {"window"});
   if (device.rfc7306) features.insert(features.end(), {"atomic", "immediate"});
   return features;

@@ -119,6 +119,8 @@ TEST_F(AdapterObjects, WhatNoAdapterHasIsRefused) {
   EXPECT_EQ(pd_.alloc_fast_region().error().code, std::errc::not_supported);
   EXPECT_EQ(pd_.register_memory(memory_, Access::kZeroBased).error().code,
             std::errc::not_supported);
+  EXPECT_EQ(pd_.register_memory(memory_, Access::kRemoteInvalidate).error().code,
+            std::errc::not_supported);
   EXPECT_EQ(pd_.register_memory(memory_, Access::kOnDemand).error().code, std::errc::not_supported);
   EXPECT_EQ(pd_.register_memory(memory_, Access::kRemoteWrite).error().code,
             std::errc::invalid_argument);

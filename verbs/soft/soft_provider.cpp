@@ -42,7 +42,7 @@ DeviceAttributes attributes_of(std::string name) {
   a.max_mw = ddp::StagTable::kMaxStags;
   a.max_srq = kMaxObjects;
   a.max_srq_wr = kMaxQpWr;
-  a.rfc7306 = true;
+  a.remote_invalidate = a.mpa_choices = a.rfc7306 = true;
   a.max_private_data = mpa::kMaxPrivateData - mpa::kEnhancedDataSize;
   return a;
 }

@@ -9,7 +9,9 @@ namespace iwarp::cli::file_service {
 
 Client::Client(verbs::Device& device, const HostPort& server, const ClientOptions& options)
     : server_(to_string(server)), options_(options) {
-  const auto hello = Hello{}.encode();
+  const bool invalidates = device.attributes().remote_invalidate;
+  invalidated_ = invalidates ? verbs::Access::kRemoteInvalidate : verbs::Access::kNone;
+  const auto hello = Hello{.keeps_stags = !invalidates}.encode();
   options_.start_up.private_data.assign(hello.begin(), hello.end());
   std::string why;
   for (const verbs::Endpoint& endpoint : resolve(server)) {

@@ -49,6 +49,8 @@ class Client {
   [[nodiscard]] verbs::ProtectionDomain& domain() { return link_->domain(); }
   [[nodiscard]] const verbs::ConnectionInfo& info() const { return info_; }
   [[nodiscard]] const std::string& server() const { return server_; }
+  /// What the regions that the server gets have besides: the right to invalidate them, or nothing.
+  [[nodiscard]] verbs::Access invalidated() const { return invalidated_; }
   /// Chunks that may be under way at once, and their size.
   [[nodiscard]] std::size_t window() const { return window_; }
   [[nodiscard]] std::uint32_t chunk() const { return chunk_; }
@@ -65,6 +67,7 @@ class Client {
   ClientOptions options_;
   std::unique_ptr<Link> link_;
   verbs::ConnectionInfo info_;
+  verbs::Access invalidated_ = verbs::Access::kNone;
   std::size_t window_ = 0;
   std::uint32_t chunk_ = 0;
   Silence silence_;

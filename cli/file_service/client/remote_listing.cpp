@@ -18,7 +18,7 @@ std::vector<ListEntry> list_remote(Client& client, const std::string& prefix,
       const auto region =
           require(client.domain().register_memory(
                       memory.bytes(), verbs::Access::kLocalWrite | verbs::Access::kRemoteWrite |
-                                          verbs::Access::kRemoteInvalidate),
+                                          client.invalidated()),
                   "cannot register a page");
       request.buffer = region.remote();
       length = client.ask(request, url).length;

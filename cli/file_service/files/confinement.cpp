@@ -82,6 +82,12 @@ FileResult<void> allow_port(const Fd& rules, std::uint16_t port) {
   return {};
 }
 
+FileResult<void> allow_adapters(const Fd& rules, const LandlockRights& known) {
+  const std::uint64_t device = kReadFile | kReadDirectory | kWriteFile | kControlDevice;
+  const auto done = allow_below(rules, "/dev/infiniband", device & known.files);
+  return done ? allow_below(rules, "/sys", kReadFile | kReadDirectory) : done;
+}
+
 FileResult<void> allow(const Fd& rules, const Confinement& what, const LandlockRights& known) {
   auto done = allow_below(rules, what.directory, kServing);
   // Without the list of the process's mappings each registration of a transfer's buffers would
@@ -90,6 +96,7 @@ FileResult<void> allow(const Fd& rules, const Confinement& what, const LandlockR
   // At the end LeakSanitizer looks at the threads and mappings of the process, which it does
   // through a process of its own.
   if (done && kSanitized) done = allow_below(rules, "/proc", kReadFile | kReadDirectory);
+  if (done && what.adapter) done = allow_adapters(rules, known);
   if (done && !what.captures.empty()) {
     // One whose last block was cut is truncated.
     const std::uint64_t capturing = kWriteFile | kMakeFile | kTruncate;

@@ -29,6 +29,7 @@ struct Confinement {
   const Fd& directory;     ///< Reading, writing and replacing files in it and below.
   std::string captures;    ///< Making files there; empty: there is no such directory.
   std::uint16_t port = 0;  ///< Listening there; 0 is any port that the system chooses.
+  bool adapter = false;    ///< Opening RDMA adapters, and reading what the system says of them.
 };
 
 /// No program that this process executes gets more rights than it has itself (no_new_privs).

@@ -9,7 +9,7 @@ void answer(Link& link, const Job& job, Reply reply, AnswerTag tag,
   reply.id = job.id;
   const std::size_t length = reply.encode(link.outgoing());
   Link::SendExtras extras{.tag = static_cast<std::uint8_t>(tag)};
-  if (job.buffer) extras.invalidate = job.buffer->stag;
+  if (job.buffer && !job.keeps_stag) extras.invalidate = job.buffer->stag;
   if (job.buffer && write) extras.write = Link::Write{*write, *job.buffer};
   link.recycle(job.receive_slot);
   link.send(length, extras);

@@ -18,7 +18,8 @@ class ProtocolViolation : public std::runtime_error {
 struct Job {
   std::uint32_t id = 0;
   std::uint16_t receive_slot = 0;
-  std::optional<verbs::RemoteBuffer> buffer{};  ///< Of the client; the answer invalidates it.
+  std::optional<verbs::RemoteBuffer> buffer{};  ///< Of the client.
+  bool keeps_stag = false;                      ///< The answer does not invalidate that.
 };
 
 /// What the completion of an answer frees.

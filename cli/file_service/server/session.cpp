@@ -41,6 +41,8 @@ Session::Session(verbs::Device& device, const Store& store, BufferBudget& budget
 
 void Session::run(verbs::ConnectionRequest request, const verbs::ConnectOptions& options) {
   peer_ = to_string(request.info().remote);
+  const auto hello = Hello::parse(request.private_data());
+  keeps_stags_ = hello && hello->keeps_stags;
   try {
     link_.accept(request, options);
     accepted_ = true;
@@ -171,6 +173,7 @@ void Session::take_requests() {
     waiting_.pop_front();
     Job job{next.request.id(), next.receive_slot};
     if (has_buffer(next.request.operation())) job.buffer = next.request.buffer();
+    job.keeps_stag = keeps_stags_;
     take(job, next.request);
   }
 }

@@ -113,6 +113,7 @@ class Session {
   Clock::time_point moved_ = Clock::now();  ///< The last time that something was seen to.
   UseHandler on_use_;
   SlotUse told_use_ = SlotUse::kNothingAsked;
+  bool keeps_stags_ = false;  ///< Hello::keeps_stags
   bool asked_ = false;   ///< The client has sent a request.
   bool served_ = false;  ///< An operation of its has come to its end.
   std::unique_ptr<PutOperation> put_;

@@ -9,6 +9,8 @@ namespace {
 // What every message starts with.
 constexpr std::size_t kMagicAt = 0;
 constexpr std::size_t kVersionAt = 4;
+constexpr std::size_t kHelloFlagsAt = 5;
+constexpr std::uint8_t kKeepsStags = 1;
 
 // Requests.
 constexpr std::size_t kOperationAt = 5;
@@ -112,13 +114,15 @@ const char* describe(ParseError error) {
 std::array<std::byte, Hello::kSize> Hello::encode() const {
   std::array<std::byte, kSize> bytes{};
   store_preamble(bytes, version);
+  store(bytes, kHelloFlagsAt, keeps_stags ? kKeepsStags : std::uint8_t{0});
   return bytes;
 }
 
 Result<Hello, ParseError> Hello::parse(ConstBytes bytes) {
   if (bytes.size() < kSize) return failure(ParseError::kTruncated);
   if (load<std::uint32_t>(bytes, kMagicAt) != kMagic) return failure(ParseError::kBadMagic);
-  return Hello{load<std::uint8_t>(bytes, kVersionAt)};
+  const auto flags = load<std::uint8_t>(bytes, kHelloFlagsAt);
+  return Hello{load<std::uint8_t>(bytes, kVersionAt), (flags & kKeepsStags) != 0};
 }
 
 std::array<std::byte, Welcome::kSize> Welcome::encode() const {

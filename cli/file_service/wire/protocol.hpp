@@ -14,7 +14,7 @@
 /// welcomed or turned away in the private data of the reply. Then it sends requests; each is one
 /// RDMAP Send and has exactly one final answer, in order. A request may carry the descriptor of a
 /// buffer of the client: the server moves the data by RDMA Read or Write, and its answer is a Send
-/// with Invalidate that ends the buffer's STag. The client has at most as many requests under way
+/// with Invalidate that ends the buffer's STag, unless the client keeps its STags. The client has at most as many requests under way
 /// as the welcome's credits say. All integers are in network byte order; bytes that no field covers
 /// are sent as zero and ignored.
 ///
@@ -87,10 +87,11 @@ enum class ParseError : std::uint8_t {
 };
 const char* describe(ParseError error);
 
-/// The client's private data: the protocol's name, and its version.
+/// The client's private data: the protocol's name, its version, and what the client cannot do.
 struct Hello {
   static constexpr std::size_t kSize = 8;
   std::uint8_t version = kVersion;
+  bool keeps_stags = false;  ///< Its device has no regions that a peer may invalidate.
 
   [[nodiscard]] std::array<std::byte, kSize> encode() const;
   /// A hello of any version. Trailing bytes are a later version's business.
@@ -150,7 +151,7 @@ class RequestView {
   ConstBytes bytes_;
 };
 
-/// Whether a request carries the descriptor of a buffer, which its answer invalidates.
+/// Whether a request carries the descriptor of a buffer, which its answer may invalidate.
 bool has_buffer(Operation operation);
 
 /// An answer to be encoded.

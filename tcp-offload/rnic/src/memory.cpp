@@ -27,6 +27,7 @@ constexpr std::array kRights{Right{Access::kLocalWrite, IBV_ACCESS_LOCAL_WRITE},
 const char* lacking(const Adapter& adapter, Access access) {
   if (has(access, Access::kZeroBased)) return "regions whose offsets count from zero";
   if (has(access, Access::kOnDemand)) return "regions whose memory is looked at on demand";
+  if (has(access, Access::kRemoteInvalidate)) return "regions that a peer may invalidate";
   const bool atomics = adapter.limits.atomic_cap != IBV_ATOMIC_NONE;
   if (has(access, Access::kRemoteAtomic) && !atomics) return "atomic operations";
   if (has(access, Access::kWindowBind) && adapter.limits.max_mw <= 0) return "memory windows";
