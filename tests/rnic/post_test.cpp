@@ -92,6 +92,7 @@ TEST(SendBatch, SaysWhatTheAdapterIsToDo) {
   ASSERT_NE(write.next, nullptr);
   EXPECT_EQ(write.next->opcode, IBV_WR_SEND_WITH_INV);
   EXPECT_EQ(write.next->invalidate_rkey, 0x301U);
+  EXPECT_EQ(write.next->wr.rdma.rkey, 0x301U);
   EXPECT_EQ(write.next->send_flags, unsigned{IBV_SEND_SIGNALED});
   EXPECT_EQ(write.next->next, nullptr);
 }

@@ -49,7 +49,9 @@ void put_remote(const verbs::SendWr& request, const BindTargets& bind, ibv_send_
       wr.bind_mw = {bind.window, request.bind->window.value(),
                     bind_info_of(*request.bind, bind.region)};
       return;
-    default: wr.invalidate_rkey = request.invalidate_stag.value();
+    default:
+      wr.invalidate_rkey = request.invalidate_stag.value();
+      wr.wr.rdma.rkey = request.invalidate_stag.value();  // where siw's library looks for it
   }
 }
 
