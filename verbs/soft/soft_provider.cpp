@@ -1,12 +1,14 @@
+#include "soft/soft_provider.hpp"
+
 #include <atomic>
 
 #include "iwarp/mpa/enhanced_data.hpp"
 #include "iwarp/mpa/mulpdu.hpp"
 #include "iwarp/mpa/startup_frame.hpp"
-#include "soft/failure.hpp"
+#include "soft/async_events.hpp"
 #include "soft/inherited.hpp"
+#include "soft/memory_registry.hpp"
 #include "soft/qp/soft_qp.hpp"
-#include "soft/runtime.hpp"
 #include "soft/startup/adopt.hpp"
 #include "soft/startup/startup.hpp"
 
@@ -24,11 +26,11 @@ static_assert(kLeastMaxFpdu == mpa::unmarked_size(mpa::kMinMulpdu));
 static_assert(kGreatestMaxFpdu >= mpa::largest_fpdu(mpa::Markers::kOn));
 constexpr std::chrono::hours kMaxLiveness{24};
 
-DeviceAttributes attributes_of(std::string name) {
+DeviceAttributes attributes_of(DeviceNames names) {
   DeviceAttributes a;
-  a.name = std::move(name);
+  a.name = std::move(names.name);
   a.provider = "software";
-  a.stream = "kernel";
+  a.stream = std::move(names.stream);
   a.max_qp = a.max_cq = a.max_pd = kMaxObjects;
   a.max_mr = ddp::StagTable::kMaxStags;
   a.max_qp_wr = kMaxQpWr;
@@ -106,8 +108,8 @@ std::shared_ptr<ResponderQp> responder_of(const std::shared_ptr<provider::Qp>& q
 
 class SoftRequestWait final : public provider::RequestWait {
  public:
-  SoftRequestWait(std::shared_ptr<Runtime> runtime, std::unique_ptr<Startup> startup)
-      : runtime_(std::move(runtime)), startup_(std::move(startup)) {}
+  SoftRequestWait(std::shared_ptr<Platform> platform, std::unique_ptr<Startup> startup)
+      : platform_(std::move(platform)), startup_(std::move(startup)) {}
   ~SoftRequestWait() override {
     if (origin_.inherited()) process::leave_to_parent(std::move(startup_));
   }
@@ -115,15 +117,15 @@ class SoftRequestWait final : public provider::RequestWait {
   SoftRequestWait& operator=(const SoftRequestWait&) = delete;
 
  private:
-  const std::shared_ptr<Runtime> runtime_;  // outlives the start-up
+  const std::shared_ptr<Platform> platform_;  // outlives the start-up
   std::unique_ptr<Startup> startup_;
   const Origin origin_;
 };
 
 class SoftProvider final : public provider::Provider {
  public:
-  explicit SoftProvider(std::string name)
-      : runtime_(Runtime::make()), attributes_(attributes_of(std::move(name))) {}
+  SoftProvider(std::shared_ptr<Platform> platform, DeviceNames names)
+      : platform_(std::move(platform)), attributes_(attributes_of(std::move(names))) {}
 
   [[nodiscard]] const DeviceAttributes& attributes() const override { return attributes_; }
 
@@ -139,7 +141,7 @@ class SoftProvider final : public provider::Provider {
     if (origin_.refuses()) return refused();
     const auto own = std::dynamic_pointer_cast<SoftPd>(pd);
     if (!own) return fail(std::errc::invalid_argument, "memory region: a foreign PD");
-    return soft::register_memory(runtime_->registry(), own, memory, access);
+    return soft::register_memory(registry(), own, memory, access);
   }
 
   Outcome<std::shared_ptr<provider::Mr>> register_memory_at(const std::shared_ptr<provider::Pd>& pd,
@@ -148,7 +150,7 @@ class SoftProvider final : public provider::Provider {
     if (origin_.refuses()) return refused();
     const auto own = std::dynamic_pointer_cast<SoftPd>(pd);
     if (!own) return fail(std::errc::invalid_argument, "memory region: a foreign PD");
-    return soft::register_memory(runtime_->registry(), own, memory, access, base);
+    return soft::register_memory(registry(), own, memory, access, base);
   }
 
   Outcome<void> reregister_memory(provider::Mr& mr, const std::shared_ptr<provider::Pd>& pd,
@@ -167,7 +169,7 @@ class SoftProvider final : public provider::Provider {
     if (origin_.refuses()) return refused();
     const auto own = std::dynamic_pointer_cast<SoftPd>(pd);
     if (!own) return fail(std::errc::invalid_argument, "memory region: a foreign PD");
-    return soft::prefetch(runtime_->registry()->table(), own->id(), parts,
+    return soft::prefetch(registry()->table(), own->id(), parts,
                           to_write ? Touch::kWrite : Touch::kRead);
   }
 
@@ -177,10 +179,10 @@ class SoftProvider final : public provider::Provider {
     const auto own = std::dynamic_pointer_cast<SoftPd>(pd);
     if (!own) return fail(std::errc::invalid_argument, "memory window: a foreign PD");
     const Reserved kind = type == WindowType::k1 ? Reserved::kWindow1 : Reserved::kWindow2;
-    const auto stag = runtime_->registry()->reserve(kind, own->id());
+    const auto stag = registry()->reserve(kind, own->id());
     if (!stag) return fail(std::errc::not_enough_memory, "memory window: no STag is free");
     return std::shared_ptr<provider::Mw>(
-        process::make_shared_here<SoftMw>(runtime_->registry(), own, type, *stag));
+        process::make_shared_here<SoftMw>(registry(), own, type, *stag));
   }
 
   Outcome<std::shared_ptr<provider::FastMr>> alloc_fast_region(
@@ -188,10 +190,10 @@ class SoftProvider final : public provider::Provider {
     if (origin_.refuses()) return refused();
     const auto own = std::dynamic_pointer_cast<SoftPd>(pd);
     if (!own) return fail(std::errc::invalid_argument, "fast region: a foreign PD");
-    const auto stag = runtime_->registry()->reserve(Reserved::kFastRegion, own->id());
+    const auto stag = registry()->reserve(Reserved::kFastRegion, own->id());
     if (!stag) return fail(std::errc::not_enough_memory, "fast region: no STag is free");
     return std::shared_ptr<provider::FastMr>(
-        process::make_shared_here<SoftFastMr>(runtime_->registry(), own, *stag));
+        process::make_shared_here<SoftFastMr>(registry(), own, *stag));
   }
 
   Outcome<std::shared_ptr<provider::Srq>> create_srq(const std::shared_ptr<provider::Pd>& pd,
@@ -235,7 +237,7 @@ class SoftProvider final : public provider::Provider {
       return fail(std::errc::invalid_argument, std::move(*text));
     }
     own.services = services();
-    own.device = &runtime_->device(init.capture);
+    own.device = &platform_->device(init.capture);
     own.capture = std::move(init.capture);
     own.capacity = init.capacity;
     own.signaling = init.signaling;
@@ -260,56 +262,54 @@ class SoftProvider final : public provider::Provider {
         return fail(std::errc::invalid_argument, std::move(*text));
       }
     }
-    const std::shared_ptr<tcp_offload::Device> device(runtime_, &runtime_->device());
-    return start_listen(device, at, options, std::move(handler), responder_of);
+    return start_listen(device(), at, options, std::move(handler), responder_of);
   }
 
   Outcome<std::unique_ptr<provider::RequestWait>> await_request(
       StreamingSocket& socket, const provider::AwaitOptions& options,
       provider::AwaitHandler handler) override {
     if (origin_.refuses()) return refused();
-    const std::shared_ptr<tcp_offload::Device> device(runtime_, &runtime_->device());
-    auto started = adopt_as_responder(device, socket, options, std::move(handler), responder_of);
+    auto started = adopt_as_responder(device(), socket, options, std::move(handler), responder_of);
     if (!started) return failure(started.error());
     return std::unique_ptr<provider::RequestWait>(
-        std::make_unique<SoftRequestWait>(runtime_, std::move(*started)));
+        std::make_unique<SoftRequestWait>(platform_, std::move(*started)));
   }
 
   void on_async_event(provider::AsyncHandler handler) override {
-    if (!origin_.refuses()) runtime_->events().on_event(std::move(handler));
+    if (!origin_.refuses()) platform_->services().events.on_event(std::move(handler));
   }
 
   std::optional<AsyncEvent> wait_async_event(std::chrono::milliseconds timeout) override {
     if (origin_.refuses()) return std::nullopt;
-    return runtime_->events().wait(timeout);
+    return platform_->services().events.wait(timeout);
   }
 
   void finish() override {
-    if (!origin_.inherited()) runtime_->finish();
+    if (!origin_.inherited()) platform_->finish();
   }
 
  private:
   [[nodiscard]] std::shared_ptr<const Services> services() const {
-    return Runtime::services_of(runtime_);
+    return {platform_, &platform_->services()};
+  }
+  [[nodiscard]] std::shared_ptr<tcp_offload::Device> device() const {
+    return {platform_, &platform_->device()};
+  }
+  [[nodiscard]] const std::shared_ptr<MemoryRegistry>& registry() const {
+    return platform_->services().memory;
   }
 
-  std::shared_ptr<Runtime> runtime_;
+  const std::shared_ptr<Platform> platform_;
   const Origin origin_;
   DeviceAttributes attributes_;
   std::atomic<std::uint32_t> next_pd_{1}, next_cq_{1}, next_srq_{1}, next_qp_{2};
 };
 
 }  // namespace
-}  // namespace iwarp::verbs::soft
 
-namespace iwarp::verbs::provider {
-
-Outcome<std::shared_ptr<Provider>> open_software(const std::string& device_name) {
-  try {
-    return std::shared_ptr<Provider>(std::make_shared<soft::SoftProvider>(device_name));
-  } catch (const std::exception& thrown) {
-    return failure(soft::error_of(thrown, "the device '" + device_name + "' cannot be opened"));
-  }
+std::shared_ptr<provider::Provider> make_provider(std::shared_ptr<Platform> platform,
+                                                  DeviceNames names) {
+  return std::make_shared<SoftProvider>(std::move(platform), std::move(names));
 }
 
-}  // namespace iwarp::verbs::provider
+}  // namespace iwarp::verbs::soft
