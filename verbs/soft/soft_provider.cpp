@@ -233,6 +233,11 @@ class SoftProvider final : public provider::Provider {
     if (own.send_cq->inherited() || own.recv_cq->inherited() || (own.srq && own.srq->inherited())) {
       return refused();
     }
+    const Services& here = platform_->services();
+    if (!own.send_cq->works_with(here) || !own.recv_cq->works_with(here)) {
+      return fail(std::errc::invalid_argument,
+                  "queue pair: its completion queue is another device's");
+    }
     if (auto text = beyond_limits(init)) {
       return fail(std::errc::invalid_argument, std::move(*text));
     }

@@ -29,6 +29,17 @@ class SimPlatform final : public soft::Platform {
   void finish() override {}
 
   void turn() { host_->turn(); }
+  /// What lets things happen while a call waits, as for memory that the network still reads from.
+  void while_waiting(const std::function<void()>& progress) {
+    if (!progress) {
+      host_->inside_wait = nullptr;
+      return;
+    }
+    host_->inside_wait = [this, progress] {
+      progress();
+      while_waiting(progress);
+    };
+  }
   void drop_streams() { host_->drop_streams(); }
 
  private:
@@ -38,9 +49,18 @@ class SimPlatform final : public soft::Platform {
 
 class SimWorld final : public World {
  public:
-  explicit SimWorld(const tcp_offload::SimOptions& options) : network_(11, options) {}
+  explicit SimWorld(const tcp_offload::SimOptions& options) : network_(11, options) {
+    const auto progress = [this] {
+      network_.net.step();
+      turn();
+    };
+    client_platform_->while_waiting(progress);
+    server_platform_->while_waiting(progress);
+  }
   // Streams that are still seen off refer to the network.
   ~SimWorld() override {
+    client_platform_->while_waiting({});
+    server_platform_->while_waiting({});
     client_platform_->drop_streams();
     server_platform_->drop_streams();
   }
