@@ -40,8 +40,7 @@ Capability software_capabilities() {
   using enum Capability;
   return kAtomics | kImmediate | kWindows | kFastRegistration | kZeroBased | kSharedReceive |
          kReregistration | kResizing | kKeysRest | kMarkers | kRevision1 | kPrivateData508 |
-         kNothingBeforeEstablished | kUnsignaledFreesAtOnce | kCompletionsOutliveQp |
-         kSolicitedShown | kCounters | kDiagnosis | kTerminateShown | kEndEvents;
+         kNothingBeforeEstablished | kUnsignaledFreesAtOnce | kSolicitedShown | kCounters | kDiagnosis | kTerminateShown | kEndEvents;
 }
 
 Capability capabilities_of(const DeviceAttributes& attributes) {

@@ -30,7 +30,7 @@ enum class Capability : unsigned {
   kNothingBeforeEstablished = 1U << 14U,
   /// Requests that are not signaled leave room behind as soon as they are done.
   kUnsignaledFreesAtOnce = 1U << 15U,
-  kCompletionsOutliveQp = 1U << 16U,  ///< What completed is still polled when its QP is destroyed.
+  kCompletionsOutliveQp = 1U << 16U,  ///< What was not polled stays when its QP is destroyed.
   kSolicitedShown = 1U << 17U,        ///< CompletionFlags::kSolicited.
   kCounters = 1U << 18U,              ///< QueuePair::counters().
   kDiagnosis = 1U << 19U,             ///< QueuePair::diagnosis().
