@@ -40,7 +40,8 @@ Capability software_capabilities() {
   using enum Capability;
   return kAtomics | kImmediate | kWindows | kFastRegistration | kZeroBased | kSharedReceive |
          kReregistration | kResizing | kKeysRest | kMarkers | kRevision1 | kPrivateData508 |
-         kNothingBeforeEstablished | kUnsignaledFreesAtOnce | kSolicitedShown | kCounters | kDiagnosis | kTerminateShown | kEndEvents;
+         kNothingBeforeEstablished | kUnsignaledFreesAtOnce | kSolicitedShown | kCounters |
+         kDiagnosis | kTerminateShown | kEndEvents;
 }
 
 Capability capabilities_of(const DeviceAttributes& attributes) {
@@ -57,9 +58,8 @@ Capability capabilities_of(const DeviceAttributes& attributes) {
 }
 
 std::optional<Capability> capability_named(std::string_view name) {
-  const auto* const found =
-      std::find_if(kCapabilityNames.begin(), kCapabilityNames.end(),
-                   [name](const auto& row) { return row.second == name; });
+  const auto* const found = std::find_if(kCapabilityNames.begin(), kCapabilityNames.end(),
+                                         [name](const auto& row) { return row.second == name; });
   if (found == kCapabilityNames.end()) return std::nullopt;
   return found->first;
 }

@@ -12,16 +12,16 @@ namespace iwarp::verbs::contract {
 /// made checks that the call is refused and that the attributes say so, or is skipped.
 enum class Capability : unsigned {
   kNone = 0,
-  kAtomics = 1U << 0U,           ///< kFetchAdd and kCmpSwap.
-  kImmediate = 1U << 1U,         ///< kImmediate and kWriteImmediate.
-  kWindows = 1U << 2U,           ///< Memory windows of both types.
-  kFastRegistration = 1U << 3U,  ///< kRegister and kInvalidate.
-  kZeroBased = 1U << 4U,         ///< Access::kZeroBased.
-  kSharedReceive = 1U << 5U,     ///< Shared receive queues, with their limit event.
-  kReregistration = 1U << 6U,    ///< MemoryRegion::reregister().
-  kResizing = 1U << 7U,          ///< CompletionQueue::resize().
-  kKeysRest = 1U << 8U,          ///< An STag that has ended does not come back soon.
-  kAdoptsSockets = 1U << 9U,     ///< start_adopt() and start_await_request().
+  kAtomics = 1U << 0U,            ///< kFetchAdd and kCmpSwap.
+  kImmediate = 1U << 1U,          ///< kImmediate and kWriteImmediate.
+  kWindows = 1U << 2U,            ///< Memory windows of both types.
+  kFastRegistration = 1U << 3U,   ///< kRegister and kInvalidate.
+  kZeroBased = 1U << 4U,          ///< Access::kZeroBased.
+  kSharedReceive = 1U << 5U,      ///< Shared receive queues, with their limit event.
+  kReregistration = 1U << 6U,     ///< MemoryRegion::reregister().
+  kResizing = 1U << 7U,           ///< CompletionQueue::resize().
+  kKeysRest = 1U << 8U,           ///< An STag that has ended does not come back soon.
+  kAdoptsSockets = 1U << 9U,      ///< start_adopt() and start_await_request().
   kKeepsAfterReject = 1U << 10U,  ///< A rejection can leave the TCP connection open.
   kMarkers = 1U << 11U,           ///< ConnectOptions::want_markers.
   kRevision1 = 1U << 12U,         ///< ConnectOptions::mpa_revision 1, asked for and answered.

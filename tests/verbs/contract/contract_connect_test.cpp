@@ -112,8 +112,7 @@ TEST_P(ConnectContract, ARequestIsAnsweredOnce) {
   auto request = ask(left, listening);
   ASSERT_TRUE(request);
   ASSERT_TRUE(request->start_accept(*right.qp));
-  EXPECT_EQ(refusal(request->start_accept(*idle.qp)),
-            std::errc::connection_already_in_progress);
+  EXPECT_EQ(refusal(request->start_accept(*idle.qp)), std::errc::connection_already_in_progress);
   EXPECT_EQ(refusal(request->reject()), std::errc::connection_already_in_progress);
   EXPECT_EQ(idle.qp->state(), QpState::kIdle);
   ASSERT_TRUE(until([&] { return left.told->has(Kind::kEstablished); }));

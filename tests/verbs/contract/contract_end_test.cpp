@@ -84,8 +84,8 @@ TEST_P(EndContract, WhatWasPostedBeforeADisconnectArrives) {
   left.qp->disconnect();
   expect_told_once();
   expect_graceful(left);
-  ASSERT_TRUE(
-      until([&] { return server.received.size() == kMessages && client.sent.size() == kMessages; }));
+  ASSERT_TRUE(until(
+      [&] { return server.received.size() == kMessages && client.sent.size() == kMessages; }));
   EXPECT_EQ(statuses(server.received), std::vector<Status>(kMessages, Status::kSuccess));
   EXPECT_EQ(statuses(client.sent), std::vector<Status>(kMessages, Status::kSuccess));
   for (const Buffer* sink : sinks) EXPECT_TRUE(sink->content() == content);

@@ -18,7 +18,8 @@ class NegotiationContract : public Contract {
 IWARP_IN_EVERY_WORLD(NegotiationContract);
 
 TEST_P(NegotiationContract, ReadsAreLimitedByWhatThePeerHolds) {
-  ASSERT_TRUE(connect(left, right, {.private_data = {}, .ird = 3, .ord = 8}, {.private_data = {}, .ird = 2, .ord = 8}));
+  ASSERT_TRUE(connect(left, right, {.private_data = {}, .ird = 3, .ord = 8},
+                      {.private_data = {}, .ird = 2, .ord = 8}));
   const ConnectionInfo here = left.told->first(Kind::kEstablished).info;
   const ConnectionInfo there = right.told->first(Kind::kEstablished).info;
   EXPECT_LE(here.ord, there.ird);
@@ -42,7 +43,8 @@ TEST_P(NegotiationContract, MoreReadsThanMayBeUnderWayAreAllDone) {
 }
 
 TEST_P(NegotiationContract, BothEndsReadAtATime) {
-  ASSERT_TRUE(connect(left, right, {.private_data = {}, .ird = 1, .ord = 1}, {.private_data = {}, .ird = 1, .ord = 1}));
+  ASSERT_TRUE(connect(left, right, {.private_data = {}, .ird = 1, .ord = 1},
+                      {.private_data = {}, .ird = 1, .ord = 1}));
   constexpr std::size_t kReads = 10;
   const Bytes here = pattern(1000, 1);
   const Bytes there = pattern(1000, 2);
@@ -72,7 +74,8 @@ TEST_P(NegotiationContract, AnUnknownRevisionIsRefused) {
 }
 
 TEST_P(NegotiationContract, CrcIsUsedIfEitherEndRequiresIt) {
-  ASSERT_TRUE(connect(left, right, {.private_data = {}, .require_crc = false}, {.private_data = {}, .require_crc = true}));
+  ASSERT_TRUE(connect(left, right, {.private_data = {}, .require_crc = false},
+                      {.private_data = {}, .require_crc = true}));
   EXPECT_TRUE(left.told->first(Kind::kEstablished).info.crc);
   EXPECT_TRUE(right.told->first(Kind::kEstablished).info.crc);
   expect_service(left, right);
@@ -110,8 +113,8 @@ TEST_P(NegotiationContract, MarkersAreSentOrRefused) {
 
 TEST_P(NegotiationContract, WhatIsNoSocketIsNotAdopted) {
   StreamingSocket none;
-  const std::errc wanted = can(Capability::kAdoptsSockets) ? std::errc::bad_file_descriptor
-                                                           : std::errc::not_supported;
+  const std::errc wanted =
+      can(Capability::kAdoptsSockets) ? std::errc::bad_file_descriptor : std::errc::not_supported;
   EXPECT_EQ(refusal(left.qp->start_adopt(none)), wanted);
   EXPECT_EQ(
       refusal(world->server().start_await_request(none, {}, [](Outcome<ConnectionRequest>) {})),

@@ -169,7 +169,8 @@ TEST_P(PostContract, UnsignaledRequestsFillNoQueueWhenSomeAreSignaled) {
     ASSERT_TRUE(until([&] {
       refused = refusal(left.qp->post_send(request));
       return refused != std::errc::not_enough_memory;
-    })) << "no room for request " << id;
+    })) << "no room for request "
+        << id;
     ASSERT_EQ(refused, std::errc{}) << id;
   }
   ASSERT_TRUE(until([&] { return client.sent.size() == kRequests / 16; }));

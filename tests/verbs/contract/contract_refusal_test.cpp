@@ -44,8 +44,8 @@ class TrespassContract : public Refused {
     there.fill(untouched);
     const Buffer& here = client.buffer(untouched.size());
     const Sge sge = here.sge();
-    SendWr request = opcode == Opcode::kWrite ? write_of(1, {&sge, 1}, there)
-                                              : read_of(1, {&sge, 1}, there);
+    SendWr request =
+        opcode == Opcode::kWrite ? write_of(1, {&sge, 1}, there) : read_of(1, {&sge, 1}, there);
     if (how == Trespass::kUnknownStag) request.remote_stag = Stag(there.key().value() ^ 0x5500U);
     if (how == Trespass::kOutOfRange) request.remote_offset += 1;
     if (how == Trespass::kBeforeTheStart) request.remote_offset -= 1;

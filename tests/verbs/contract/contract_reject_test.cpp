@@ -54,8 +54,7 @@ TEST_P(RejectContract, ARejectionIsFinal) {
   auto request = ask(left, listening);
   ASSERT_TRUE(request && request->reject());
   EXPECT_EQ(refusal(request->reject()), std::errc::connection_already_in_progress);
-  EXPECT_EQ(refusal(request->start_accept(*right.qp)),
-            std::errc::connection_already_in_progress);
+  EXPECT_EQ(refusal(request->start_accept(*right.qp)), std::errc::connection_already_in_progress);
   rejection_of(left);
   EXPECT_EQ(right.qp->state(), QpState::kIdle);
   EXPECT_EQ(right.told->count(), 0U);

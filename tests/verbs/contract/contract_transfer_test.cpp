@@ -66,8 +66,7 @@ TEST_P(TransferContract, ReadsOfEachSizeBringTheData) {
     EXPECT_EQ(read.opcode, CompletionOpcode::kRead);
     EXPECT_EQ(read.byte_length, size);
     const auto wanted = content.begin() + 2;
-    EXPECT_TRUE(sink.content(1, size) ==
-                Bytes(wanted, wanted + static_cast<std::ptrdiff_t>(size)))
+    EXPECT_TRUE(sink.content(1, size) == Bytes(wanted, wanted + static_cast<std::ptrdiff_t>(size)))
         << size;
     EXPECT_EQ(sink.content(0, 1), Bytes(1));
     EXPECT_EQ(sink.content(size + 1, 4), Bytes(4));
@@ -99,8 +98,8 @@ TEST_P(TransferContract, ListsAreGatheredAndScatteredInOrder) {
   const Buffer& sink = server.buffer(content.size());
   const Sge gather[] = {source.sge(2000, 1000), other.sge(0, 1), source.sge(1, 1999)};
   const Sge scatter[] = {sink.sge(1500, 1500), sink.sge(0, 1500)};
-  const std::span pieces = std::span(gather).first(
-      std::min<std::size_t>(3, left.qp->capacity().max_send_sge));
+  const std::span pieces =
+      std::span(gather).first(std::min<std::size_t>(3, left.qp->capacity().max_send_sge));
   ASSERT_EQ(pieces.size(), 3U) << "the default";
   post(right, RecvWr{1, scatter});
   EXPECT_EQ(run(left, send_of(2, pieces)).status, Status::kSuccess);

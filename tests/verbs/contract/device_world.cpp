@@ -19,10 +19,10 @@ class DeviceWorld final : public World {
   Device& client() override { return device_; }
   Device& server() override { return device_; }
   [[nodiscard]] Endpoint listen_at() const override { return {choice_.address, 0}; }
-  bool until(const std::function<bool()>& condition) override {
-    return wait(condition, kPatience);
+  bool until(const std::function<bool()>& condition) override { return wait(condition, kPatience); }
+  void settle() override {
+    wait([] { return false; }, kSettling);
   }
-  void settle() override { wait([] { return false; }, kSettling); }
   [[nodiscard]] Capability capabilities() const override {
     return without(capabilities_of(device_.attributes()) | choice_.more, choice_.fewer);
   }

@@ -9,10 +9,10 @@ namespace iwarp::verbs::contract {
 
 /// Which device, where, and what differs from what its attributes tell.
 struct DeviceChoice {
-  std::string name;                        ///< As for Device::open().
-  Address address = Address::loopback();   ///< Of this host, reached over that device.
-  Capability more = Capability::kNone;     ///< What it promises besides.
-  Capability fewer = Capability::kNone;    ///< What it does not, for all its attributes tell.
+  std::string name;                       ///< As for Device::open().
+  Address address = Address::loopback();  ///< Of this host, reached over that device.
+  Capability more = Capability::kNone;    ///< What it promises besides.
+  Capability fewer = Capability::kNone;   ///< What it does not, for all its attributes tell.
 };
 
 /// A device that is opened by name, once, and reaches itself: both ends of a connection. Real time.

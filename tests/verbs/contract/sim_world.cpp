@@ -113,9 +113,8 @@ tcp_offload::SimOptions hostile() {
 }
 
 WorldMaker maker_of(std::string name, const tcp_offload::SimOptions& options) {
-  return {.name = std::move(name), .make = [options] {
-            return std::make_unique<SimWorld>(options);
-          }};
+  return {.name = std::move(name),
+          .make = [options] { return std::make_unique<SimWorld>(options); }};
 }
 
 }  // namespace

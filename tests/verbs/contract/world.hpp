@@ -43,8 +43,8 @@ inline void PrintTo(const WorldMaker& maker, std::ostream* out) { *out << maker.
 std::vector<WorldMaker> worlds();
 
 /// Runs the tests of a suite derived from Contract in every world of the program.
-#define IWARP_IN_EVERY_WORLD(suite)                                              \
-  INSTANTIATE_TEST_SUITE_P(, suite, ::testing::ValuesIn(worlds()),               \
+#define IWARP_IN_EVERY_WORLD(suite)                                \
+  INSTANTIATE_TEST_SUITE_P(, suite, ::testing::ValuesIn(worlds()), \
                            [](const auto& of) { return of.param.name; })
 
 }  // namespace iwarp::verbs::contract
