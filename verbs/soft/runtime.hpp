@@ -14,15 +14,15 @@
 #include "iwarp/tcp_offload/kernel_device.hpp"
 #include "soft/engine/engine.hpp"
 #include "soft/memory_registry.hpp"
+#include "soft/platform.hpp"
 #include "soft/secret.hpp"
-#include "soft/services.hpp"
 
 namespace iwarp::verbs::soft {
 
 /// What the software provider runs on: the kernel stream device with its executor thread for
 /// set-up and news, the engine thread for sockets in RDMA mode, and the table of STags. Lives as
 /// long as anything made from it.
-class Runtime final : public Executor {
+class Runtime final : public Platform, public Executor {
  public:
   /// With both threads running: later no caller could be told that there is none. The last owner
   /// may be one of them; it is then destroyed by another. `interface` is KernelOptions'. Throws
@@ -30,18 +30,17 @@ class Runtime final : public Executor {
   static std::shared_ptr<Runtime> make(const std::string& interface = {});
   ~Runtime() override;
 
-  tcp_offload::Device& device() { return recordable_; }
-  /// The same, with every connection recorded into `capture`; device() itself if that is empty, or
-  /// if the environment has said where (IWARP_CAPTURE).
-  tcp_offload::Device& device(const std::string& capture);
-  [[nodiscard]] const std::shared_ptr<MemoryRegistry>& registry() const { return registry_; }
-  void finish() { engine_.finish(); }
-  [[nodiscard]] AsyncEvents& events() { return events_; }
+  // Platform
+  [[nodiscard]] const Services& services() const override { return services_; }
+  [[nodiscard]] tcp_offload::Device& device() override { return recordable_; }
+  /// device() also if the environment has said where to record (IWARP_CAPTURE).
+  [[nodiscard]] tcp_offload::Device& device(const std::string& capture) override;
+  void finish() override { engine_.finish(); }
+
+  // Executor
   void post(std::function<void()> task) override { device().post(std::move(task)); }
-  /// What is made from `runtime` works with, and keeps it alive by.
-  static std::shared_ptr<const Services> services_of(const std::shared_ptr<Runtime>& runtime) {
-    return {runtime, &runtime->services_};
-  }
+
+  [[nodiscard]] AsyncEvents& events() { return events_; }
 
  private:
   explicit Runtime(const std::string& interface);

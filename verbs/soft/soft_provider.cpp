@@ -1,14 +1,15 @@
+#include "soft/soft_provider.hpp"
+
 #include <atomic>
 
 #include "iwarp/mpa/enhanced_data.hpp"
 #include "iwarp/mpa/mulpdu.hpp"
 #include "iwarp/mpa/startup_frame.hpp"
 #include "iwarp/process/forks.hpp"
-#include "iwarp/provider/failure.hpp"
+#include "iwarp/provider/async_events.hpp"
 #include "iwarp/provider/inherited.hpp"
-#include "soft/interface.hpp"
+#include "soft/memory_registry.hpp"
 #include "soft/qp/soft_qp.hpp"
-#include "soft/runtime.hpp"
 #include "soft/startup/adopt.hpp"
 #include "soft/startup/startup.hpp"
 
@@ -26,11 +27,11 @@ static_assert(kLeastMaxFpdu == mpa::unmarked_size(mpa::kMinMulpdu));
 static_assert(kGreatestMaxFpdu >= mpa::largest_fpdu(mpa::Markers::kOn));
 constexpr std::chrono::hours kMaxLiveness{24};
 
-DeviceAttributes attributes_of(std::string name) {
+DeviceAttributes attributes_of(DeviceNames names) {
   DeviceAttributes a;
-  a.name = std::move(name);
+  a.name = std::move(names.name);
   a.provider = "software";
-  a.stream = "kernel";
+  a.stream = std::move(names.stream);
   a.max_qp = a.max_cq = a.max_pd = kMaxObjects;
   a.max_mr = ddp::StagTable::kMaxStags;
   a.max_qp_wr = kMaxQpWr;
@@ -108,8 +109,8 @@ std::shared_ptr<ResponderQp> responder_of(const std::shared_ptr<provider::Qp>& q
 
 class SoftRequestWait final : public provider::RequestWait {
  public:
-  SoftRequestWait(std::shared_ptr<Runtime> runtime, std::unique_ptr<Startup> startup)
-      : runtime_(std::move(runtime)), startup_(std::move(startup)) {}
+  SoftRequestWait(std::shared_ptr<Platform> platform, std::unique_ptr<Startup> startup)
+      : platform_(std::move(platform)), startup_(std::move(startup)) {}
   ~SoftRequestWait() override {
     if (origin_.inherited()) process::leave_to_parent(std::move(startup_));
   }
@@ -117,15 +118,15 @@ class SoftRequestWait final : public provider::RequestWait {
   SoftRequestWait& operator=(const SoftRequestWait&) = delete;
 
  private:
-  const std::shared_ptr<Runtime> runtime_;  // outlives the start-up
+  const std::shared_ptr<Platform> platform_;  // outlives the start-up
   std::unique_ptr<Startup> startup_;
   const process::Origin origin_;
 };
 
 class SoftProvider final : public provider::Provider {
  public:
-  SoftProvider(std::string name, const std::string& interface)
-      : runtime_(Runtime::make(interface)), attributes_(attributes_of(std::move(name))) {}
+  SoftProvider(std::shared_ptr<Platform> platform, DeviceNames names)
+      : platform_(std::move(platform)), attributes_(attributes_of(std::move(names))) {}
 
   [[nodiscard]] const DeviceAttributes& attributes() const override { return attributes_; }
 
@@ -141,7 +142,7 @@ class SoftProvider final : public provider::Provider {
     if (origin_.refuses()) return refused();
     const auto own = std::dynamic_pointer_cast<SoftPd>(pd);
     if (!own) return fail(std::errc::invalid_argument, "memory region: a foreign PD");
-    return soft::register_memory(runtime_->registry(), own, memory, access);
+    return soft::register_memory(registry(), own, memory, access);
   }
 
   Outcome<std::shared_ptr<provider::Mr>> register_memory_at(const std::shared_ptr<provider::Pd>& pd,
@@ -150,7 +151,7 @@ class SoftProvider final : public provider::Provider {
     if (origin_.refuses()) return refused();
     const auto own = std::dynamic_pointer_cast<SoftPd>(pd);
     if (!own) return fail(std::errc::invalid_argument, "memory region: a foreign PD");
-    return soft::register_memory(runtime_->registry(), own, memory, access, base);
+    return soft::register_memory(registry(), own, memory, access, base);
   }
 
   Outcome<void> reregister_memory(provider::Mr& mr, const std::shared_ptr<provider::Pd>& pd,
@@ -169,7 +170,7 @@ class SoftProvider final : public provider::Provider {
     if (origin_.refuses()) return refused();
     const auto own = std::dynamic_pointer_cast<SoftPd>(pd);
     if (!own) return fail(std::errc::invalid_argument, "memory region: a foreign PD");
-    return soft::prefetch(runtime_->registry()->table(), own->id(), parts,
+    return soft::prefetch(registry()->table(), own->id(), parts,
                           to_write ? Touch::kWrite : Touch::kRead);
   }
 
@@ -179,10 +180,10 @@ class SoftProvider final : public provider::Provider {
     const auto own = std::dynamic_pointer_cast<SoftPd>(pd);
     if (!own) return fail(std::errc::invalid_argument, "memory window: a foreign PD");
     const Reserved kind = type == WindowType::k1 ? Reserved::kWindow1 : Reserved::kWindow2;
-    const auto stag = runtime_->registry()->reserve(kind, own->id());
+    const auto stag = registry()->reserve(kind, own->id());
     if (!stag) return fail(std::errc::not_enough_memory, "memory window: no STag is free");
     return std::shared_ptr<provider::Mw>(
-        process::make_shared_here<SoftMw>(runtime_->registry(), own, type, *stag));
+        process::make_shared_here<SoftMw>(registry(), own, type, *stag));
   }
 
   Outcome<std::shared_ptr<provider::FastMr>> alloc_fast_region(
@@ -190,10 +191,10 @@ class SoftProvider final : public provider::Provider {
     if (origin_.refuses()) return refused();
     const auto own = std::dynamic_pointer_cast<SoftPd>(pd);
     if (!own) return fail(std::errc::invalid_argument, "fast region: a foreign PD");
-    const auto stag = runtime_->registry()->reserve(Reserved::kFastRegion, own->id());
+    const auto stag = registry()->reserve(Reserved::kFastRegion, own->id());
     if (!stag) return fail(std::errc::not_enough_memory, "fast region: no STag is free");
     return std::shared_ptr<provider::FastMr>(
-        process::make_shared_here<SoftFastMr>(runtime_->registry(), own, *stag));
+        process::make_shared_here<SoftFastMr>(registry(), own, *stag));
   }
 
   Outcome<std::shared_ptr<provider::Srq>> create_srq(const std::shared_ptr<provider::Pd>& pd,
@@ -233,11 +234,16 @@ class SoftProvider final : public provider::Provider {
     if (own.send_cq->inherited() || own.recv_cq->inherited() || (own.srq && own.srq->inherited())) {
       return refused();
     }
+    const Services& here = platform_->services();
+    if (!own.send_cq->works_with(here) || !own.recv_cq->works_with(here)) {
+      return fail(std::errc::invalid_argument,
+                  "queue pair: its completion queue is another device's");
+    }
     if (auto text = beyond_limits(init)) {
       return fail(std::errc::invalid_argument, std::move(*text));
     }
     own.services = services();
-    own.device = &runtime_->device(init.capture);
+    own.device = &platform_->device(init.capture);
     own.capture = std::move(init.capture);
     own.capacity = init.capacity;
     own.signaling = init.signaling;
@@ -262,59 +268,54 @@ class SoftProvider final : public provider::Provider {
         return fail(std::errc::invalid_argument, std::move(*text));
       }
     }
-    const std::shared_ptr<tcp_offload::Device> device(runtime_, &runtime_->device());
-    return start_listen(device, at, options, std::move(handler), responder_of);
+    return start_listen(device(), at, options, std::move(handler), responder_of);
   }
 
   Outcome<std::unique_ptr<provider::RequestWait>> await_request(
       StreamingSocket& socket, const provider::AwaitOptions& options,
       provider::AwaitHandler handler) override {
     if (origin_.refuses()) return refused();
-    const std::shared_ptr<tcp_offload::Device> device(runtime_, &runtime_->device());
-    auto started = adopt_as_responder(device, socket, options, std::move(handler), responder_of);
+    auto started = adopt_as_responder(device(), socket, options, std::move(handler), responder_of);
     if (!started) return failure(started.error());
     return std::unique_ptr<provider::RequestWait>(
-        std::make_unique<SoftRequestWait>(runtime_, std::move(*started)));
+        std::make_unique<SoftRequestWait>(platform_, std::move(*started)));
   }
 
   void on_async_event(provider::AsyncHandler handler) override {
-    if (!origin_.refuses()) runtime_->events().on_event(std::move(handler));
+    if (!origin_.refuses()) platform_->services().events.on_event(std::move(handler));
   }
 
   std::optional<AsyncEvent> wait_async_event(std::chrono::milliseconds timeout) override {
     if (origin_.refuses()) return std::nullopt;
-    return runtime_->events().wait(timeout);
+    return platform_->services().events.wait(timeout);
   }
 
   void finish() override {
-    if (!origin_.inherited()) runtime_->finish();
+    if (!origin_.inherited()) platform_->finish();
   }
 
  private:
   [[nodiscard]] std::shared_ptr<const Services> services() const {
-    return Runtime::services_of(runtime_);
+    return {platform_, &platform_->services()};
+  }
+  [[nodiscard]] std::shared_ptr<tcp_offload::Device> device() const {
+    return {platform_, &platform_->device()};
+  }
+  [[nodiscard]] const std::shared_ptr<MemoryRegistry>& registry() const {
+    return platform_->services().memory;
   }
 
-  std::shared_ptr<Runtime> runtime_;
+  const std::shared_ptr<Platform> platform_;
   const process::Origin origin_;
   DeviceAttributes attributes_;
   std::atomic<std::uint32_t> next_pd_{1}, next_cq_{1}, next_srq_{1}, next_qp_{2};
 };
 
 }  // namespace
-}  // namespace iwarp::verbs::soft
 
-namespace iwarp::verbs::provider {
-
-Outcome<std::shared_ptr<Provider>> open_software(const std::string& interface) {
-  const std::string name = interface.empty() ? "soft" : "soft:" + interface;
-  const std::string failed = "the device '" + name + "' cannot be opened";
-  if (auto why = soft::interface_error(interface, failed)) return failure(std::move(*why));
-  try {
-    return std::shared_ptr<Provider>(std::make_shared<soft::SoftProvider>(name, interface));
-  } catch (const std::exception& thrown) {
-    return failure(error_of(thrown, failed));
-  }
+std::shared_ptr<provider::Provider> make_provider(std::shared_ptr<Platform> platform,
+                                                  DeviceNames names) {
+  return std::make_shared<SoftProvider>(std::move(platform), std::move(names));
 }
 
-}  // namespace iwarp::verbs::provider
+}  // namespace iwarp::verbs::soft

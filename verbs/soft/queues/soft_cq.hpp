@@ -56,6 +56,10 @@ class SoftCq final : public provider::Cq {
   [[nodiscard]] const PollSigns& signs() const { return signs_; }
   /// Whether it is of the process that this one was forked from.
   [[nodiscard]] bool inherited() const { return origin_.inherited(); }
+  /// Whether it was made with these: of the same device.
+  [[nodiscard]] bool works_with(const Services& services) const {
+    return services_.get() == &services;
+  }
 
  private:
   void poll_in_full();

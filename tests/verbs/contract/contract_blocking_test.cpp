@@ -1,0 +1,184 @@
+// What every provider promises of the calls that wait, and of descriptors of the kernel: in worlds
+// with real time.
+#include <netinet/in.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <thread>
+
+#include "verbs/contract/fixture.hpp"
+
+namespace iwarp::verbs::contract {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr auto kLong = 30s;
+
+class BlockingContract : public Contract {
+ protected:
+  // Connects as programs do that wait, from two threads.
+  void connect_blocking(End& from, End& to) {
+    auto listener = world->server().listen(world->listen_at()).value();
+    Outcome<ConnectionInfo> accepted = fail(std::errc::timed_out, "no request came");
+    std::thread accepting([&] {
+      if (auto request = listener.next(kLong)) accepted = request->accept(*to.qp);
+    });
+    const auto connected = from.qp->connect(listener.endpoint());
+    accepting.join();
+    ASSERT_TRUE(connected) << connected.error().message;
+    ASSERT_TRUE(accepted) << accepted.error().message;
+    EXPECT_EQ(connected->local, accepted->remote);
+    EXPECT_EQ(connected->remote, accepted->local);
+  }
+  End left{client}, right{server};
+};
+IWARP_IN_EVERY_WORLD(BlockingContract);
+
+TEST_P(BlockingContract, ConnectAndAcceptReturnTheConnection) {
+  connect_blocking(left, right);
+  expect_service(left, right);
+}
+
+TEST_P(BlockingContract, ConnectReturnsTheRefusal) {
+  const auto refused = left.qp->connect({world->listen_at().address(), 1});
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, std::errc::connection_refused) << refused.error().message;
+}
+
+TEST_P(BlockingContract, NextReturnsWithoutARequestWhenTheTimeIsOver) {
+  auto listener = world->server().listen(world->listen_at()).value();
+  EXPECT_FALSE(listener.next(0ms));
+  EXPECT_FALSE(listener.next(5ms));
+}
+
+TEST_P(BlockingContract, WaitReturnsTheCompletion) {
+  connect_blocking(left, right);
+  post(right, RecvWr{7, {}});
+  post(left, send_of(8, {}));
+  const auto sent = client.send_cq->wait(kLong);
+  const auto received = server.recv_cq->wait(kLong);
+  ASSERT_TRUE(sent && received);
+  EXPECT_EQ(sent->wr_id, 8U);
+  EXPECT_EQ(received->wr_id, 7U);
+}
+
+TEST_P(BlockingContract, WaitReturnsWithoutOneWhenTheTimeIsOver) {
+  connect_blocking(left, right);
+  EXPECT_FALSE(server.recv_cq->wait(0ms));
+  EXPECT_FALSE(server.recv_cq->wait(5ms));
+}
+
+TEST_P(BlockingContract, AWaitEndsWithTheConnection) {
+  connect_blocking(left, right);
+  post(right, RecvWr{7, {}});
+  std::optional<Completion> flushed;
+  std::thread waiting([&] { flushed = server.recv_cq->wait(kLong); });
+  left.qp->disconnect();
+  waiting.join();
+  ASSERT_TRUE(flushed);
+  EXPECT_EQ(flushed->status, Status::kFlushed);
+}
+
+TEST_P(BlockingContract, WaitDisconnectedReturnsAtTheEnd) {
+  connect_blocking(left, right);
+  EXPECT_FALSE(left.qp->wait_disconnected(1ms));
+  right.qp->disconnect();
+  EXPECT_TRUE(left.qp->wait_disconnected(kLong));
+  EXPECT_TRUE(right.qp->wait_disconnected(kLong));
+}
+
+TEST_P(BlockingContract, DrainReturnsWhenAllHasCompleted) {
+  connect_blocking(left, right);
+  for (std::uint64_t i = 0; i < 5; ++i) post(left, RecvWr{i, {}});
+  EXPECT_TRUE(left.qp->drain(kLong));
+  client.collect();
+  EXPECT_EQ(statuses(client.received), std::vector<Status>(5, Status::kFlushed));
+}
+
+TEST_P(BlockingContract, AnEventWakesAThreadThatSleepsAtTheDescriptor) {
+  connect_blocking(left, right);
+  post(right, RecvWr{7, {}});
+  server.recv_cq->arm();
+  pollfd one{server.recv_cq->event_descriptor(), POLLIN, 0};
+  int woken = 0;
+  std::thread sleeping(
+      [&] { woken = ::poll(&one, 1, static_cast<int>(std::chrono::milliseconds(kLong).count())); });
+  post(left, send_of(8, {}));
+  sleeping.join();
+  EXPECT_EQ(woken, 1);
+  EXPECT_TRUE(server.recv_cq->take_event());
+}
+
+TEST_P(BlockingContract, ACompletionShowsAtTheWaitDescriptor) {
+  connect_blocking(left, right);
+  post(right, RecvWr{7, {}});
+  post(left, send_of(8, {}));
+  Completion received;
+  const bool came = world->until([&] {
+    if (server.recv_cq->poll({&received, 1}) == 1) return true;
+    CompletionQueue& cq = *server.recv_cq;
+    pollfd one{cq.wait_descriptor(), POLLIN, 0};
+    const bool again = cq.begin_wait();
+    const bool polled = again && cq.poll({&received, 1}) == 1;
+    if (!polled) ::poll(&one, 1, 1000);
+    cq.end_wait();
+    return polled;
+  });
+  ASSERT_TRUE(came);
+  EXPECT_EQ(received.wr_id, 7U);
+}
+
+// A connected pair of TCP sockets over that address.
+std::pair<StreamingSocket, StreamingSocket> tcp_pair(Endpoint at) {
+  const int listener = ::socket(at.family(), SOCK_STREAM | SOCK_CLOEXEC, 0);
+  EXPECT_EQ(::bind(listener, at.data(), at.size()), 0);
+  EXPECT_EQ(::listen(listener, 1), 0);
+  socklen_t size = Endpoint::capacity();
+  EXPECT_EQ(::getsockname(listener, at.data(), &size), 0);
+  StreamingSocket client(::socket(at.family(), SOCK_STREAM | SOCK_CLOEXEC, 0));
+  EXPECT_EQ(::connect(client.descriptor(), at.data(), at.size()), 0);
+  StreamingSocket server(::accept(listener, nullptr, nullptr));
+  ::close(listener);
+  return {std::move(client), std::move(server)};
+}
+
+TEST_P(BlockingContract, ConnectedSocketsAreAdoptedOrRefused) {
+  auto [near, far] = tcp_pair(world->listen_at());
+  if (!can(Capability::kAdoptsSockets)) {
+    EXPECT_EQ(refusal(left.qp->start_adopt(near)), std::errc::not_supported);
+    EXPECT_TRUE(static_cast<bool>(near)) << "it is the caller's as before";
+    return;
+  }
+  ASSERT_TRUE(left.qp->start_adopt(near));
+  EXPECT_FALSE(static_cast<bool>(near));
+  auto request = world->server().await_request(far);
+  ASSERT_TRUE(request) << request.error().message;
+  ASSERT_TRUE(request->accept(*right.qp));
+  ASSERT_TRUE(until([&] { return left.told->has(Kind::kEstablished); }));
+  expect_service(left, right);
+}
+
+TEST_P(BlockingContract, ACaptureIsWrittenOrChangesNothing) {
+  std::string pattern_of_name = (std::filesystem::temp_directory_path() / "contract.XXXXXX");
+  ASSERT_NE(::mkdtemp(pattern_of_name.data()), nullptr);
+  const std::filesystem::path directory = pattern_of_name;
+  {
+    QpOptions options;
+    options.capture = directory;
+    End recorded(client, std::move(options));
+    ASSERT_TRUE(connect(recorded, right));
+    expect_service(recorded, right);
+  }
+  if (can(Capability::kCapture)) {
+    EXPECT_TRUE(until([&] { return !std::filesystem::is_empty(directory); }));
+  } else {
+    EXPECT_TRUE(std::filesystem::is_empty(directory));
+  }
+  std::filesystem::remove_all(directory);
+}
+
+}  // namespace
+}  // namespace iwarp::verbs::contract

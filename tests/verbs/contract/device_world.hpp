@@ -1,0 +1,21 @@
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "verbs/contract/world.hpp"
+
+namespace iwarp::verbs::contract {
+
+/// Which device, where, and what differs from what its attributes tell.
+struct DeviceChoice {
+  std::string name;                       ///< As for Device::open().
+  Address address = Address::loopback();  ///< Of this host, reached over that device.
+  Capability more = Capability::kNone;    ///< What it promises besides.
+  Capability fewer = Capability::kNone;   ///< What it does not, for all its attributes tell.
+};
+
+/// A device that is opened by name, once, and reaches itself: both ends of a connection. Real time.
+std::unique_ptr<World> make_device_world(const DeviceChoice& choice);
+
+}  // namespace iwarp::verbs::contract
