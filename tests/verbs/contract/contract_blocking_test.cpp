@@ -175,6 +175,7 @@ TEST_P(BlockingContract, ACaptureIsWrittenOrChangesNothing) {
   if (can(Capability::kCapture)) {
     EXPECT_TRUE(until([&] { return !std::filesystem::is_empty(directory); }));
   } else {
+    settle();
     EXPECT_TRUE(std::filesystem::is_empty(directory));
   }
   std::filesystem::remove_all(directory);

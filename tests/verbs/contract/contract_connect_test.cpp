@@ -6,11 +6,11 @@ namespace {
 
 class ConnectContract : public Contract {
  protected:
-  // Connects to where nobody listens; the queue pair is told so, and of nothing else.
-  void expect_refused(const Endpoint& nobody) {
+  // Connects to where there is no listener; the queue pair is told so, and of nothing else.
+  void expect_refused(const Endpoint& vacant) {
     End end(client);
     post(end, RecvWr{5, {}});
-    ASSERT_TRUE(end.qp->start_connect(nobody));
+    ASSERT_TRUE(end.qp->start_connect(vacant));
     ASSERT_TRUE(until([&] { return end.told->count() != 0 && !client.received.empty(); }));
     const ConnectionEvent failed = end.told->first(Kind::kFailed);
     EXPECT_EQ(failed.error.code, std::errc::connection_refused) << failed.error.message;
@@ -47,7 +47,7 @@ TEST_P(ConnectContract, APortIsFreeWhenItsListenerIsDestroyed) {
   EXPECT_TRUE(again) << again.error().message;
 }
 
-TEST_P(ConnectContract, WhereNobodyListensConnectionsAreRefused) {
+TEST_P(ConnectContract, APortWithoutAListenerRefuses) {
   expect_refused({world->listen_at().address(), 1});
 }
 
