@@ -19,7 +19,7 @@ void add_device_option(CLI::App& command, Context& context) {
 
 bool names_adapter(const Context& context) {
   const char* const by_environment = ::secure_getenv("IWARP_DEVICE");
-  const std::string name = !context.device.empty()        ? context.device
+  const std::string name = !context.device.empty()     ? context.device
                            : by_environment != nullptr ? by_environment
                                                        : "";
   return name.starts_with("rnic:");

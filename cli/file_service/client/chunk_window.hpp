@@ -11,7 +11,8 @@
 namespace iwarp::cli::file_service {
 
 /// The client's chunks under way, oldest first. Each is registered by itself: the server's answer
-/// invalidates it where the device has that, and its registration ends here in any case before the memory is used again.
+/// invalidates it where the device has that, and its registration ends here in any case before the
+/// memory is used again.
 class ChunkWindow {
  public:
   /// Room for a transfer of `size` octets.
@@ -33,9 +34,8 @@ class ChunkWindow {
   /// Offers a chunk to the server and sends the request for it.
   void offer(MutableBytes bytes, std::uint64_t position, Operation operation,
              verbs::Access access) {
-    auto region =
-        require(client_.domain().register_memory(bytes, access | client_.invalidated()),
-                "cannot register a chunk");
+    auto region = require(client_.domain().register_memory(bytes, access | client_.invalidated()),
+                          "cannot register a chunk");
     const verbs::RemoteBuffer buffer = region.remote();
     chunks_.push_back({std::move(region), bytes, position});
     client_.send({.operation = operation, .buffer = buffer, .position = position});

@@ -16,9 +16,9 @@ std::vector<ListEntry> list_remote(Client& client, const std::string& prefix,
     std::uint32_t length = 0;
     {
       const auto region =
-          require(client.domain().register_memory(
-                      memory.bytes(), verbs::Access::kLocalWrite | verbs::Access::kRemoteWrite |
-                                          client.invalidated()),
+          require(client.domain().register_memory(memory.bytes(), verbs::Access::kLocalWrite |
+                                                                      verbs::Access::kRemoteWrite |
+                                                                      client.invalidated()),
                   "cannot register a page");
       request.buffer = region.remote();
       length = client.ask(request, url).length;

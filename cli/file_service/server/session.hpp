@@ -114,8 +114,8 @@ class Session {
   UseHandler on_use_;
   SlotUse told_use_ = SlotUse::kNothingAsked;
   bool keeps_stags_ = false;  ///< Hello::keeps_stags
-  bool asked_ = false;   ///< The client has sent a request.
-  bool served_ = false;  ///< An operation of its has come to its end.
+  bool asked_ = false;        ///< The client has sent a request.
+  bool served_ = false;       ///< An operation of its has come to its end.
   std::unique_ptr<PutOperation> put_;
   std::unique_ptr<GetOperation> get_;
   std::unique_ptr<ListOperation> list_;

@@ -14,9 +14,9 @@
 /// welcomed or turned away in the private data of the reply. Then it sends requests; each is one
 /// RDMAP Send and has exactly one final answer, in order. A request may carry the descriptor of a
 /// buffer of the client: the server moves the data by RDMA Read or Write, and its answer is a Send
-/// with Invalidate that ends the buffer's STag, unless the client keeps its STags. The client has at most as many requests under way
-/// as the welcome's credits say. All integers are in network byte order; bytes that no field covers
-/// are sent as zero and ignored.
+/// with Invalidate that ends the buffer's STag, unless the client keeps its STags. The client has
+/// at most as many requests under way as the welcome's credits say. All integers are in network
+/// byte order; bytes that no field covers are sent as zero and ignored.
 ///
 ///     put:  OpenPut, PutChunk*, Commit       get:  OpenGet, GetChunk*, Finish
 ///     list: List, ListMore*

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <string>
 #include <vector>
@@ -25,6 +26,15 @@ class Adapter {
   const std::string name;  ///< As rdma-core has it.
   const ibv_device_attr limits;
 
+  /// For a queue: as its context in the adapter, by which number_of() finds it again.
+  [[nodiscard]] std::uint32_t next_number() { return next_number_.fetch_add(1); }
+  static void* as_context(std::uint32_t number) {
+    return reinterpret_cast<void*>(static_cast<std::uintptr_t>(number));
+  }
+  static std::uint32_t number_of(const void* context) {
+    return static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(context));
+  }
+
   /// "siw0: `what`", and what the system said, for a call that has just failed.
   [[nodiscard]] verbs::Error error(const std::string& what, int system_error) const;
 
@@ -33,6 +43,7 @@ class Adapter {
           const ibv_device_attr& can);
 
   ibv_context** const opened_;
+  std::atomic<std::uint32_t> next_number_{1};
 };
 
 /// The adapters of transport iWARP, by rdma-core's names. Any thread.

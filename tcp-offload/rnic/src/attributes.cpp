@@ -66,7 +66,7 @@ verbs::DeviceAttributes attributes_of(const Adapter& adapter) {
   a.max_cq = count_of(can.max_cq);
   a.max_mr = count_of(can.max_mr);
   a.max_pd = count_of(can.max_pd);
-  a.max_qp_wr = count_of(can.max_qp_wr);
+  a.max_qp_wr = std::max(count_of(can.max_qp_wr), 1U) - 1;  // see SendQueue::finish()
   a.max_sge = std::min(count_of(can.max_sge), kMostSges);
   a.max_cqe = count_of(can.max_cqe);
   a.max_inline = most_inline(adapter);

@@ -28,8 +28,6 @@ CompletionOpcode opcode_of(ibv_wc_opcode opcode) {
   switch (opcode) {
     case IBV_WC_RDMA_WRITE: return CompletionOpcode::kWrite;
     case IBV_WC_RDMA_READ: return CompletionOpcode::kRead;
-    case IBV_WC_COMP_SWAP: return CompletionOpcode::kCmpSwap;
-    case IBV_WC_FETCH_ADD: return CompletionOpcode::kFetchAdd;
     case IBV_WC_BIND_MW: return CompletionOpcode::kBindWindow;
     case IBV_WC_LOCAL_INV: return CompletionOpcode::kInvalidate;
     case IBV_WC_RECV:
@@ -58,9 +56,9 @@ std::optional<Completion> completion_of(const ibv_wc& wc) {
   return completion;
 }
 
-Completion flushed(const WorkSlot& slot, std::uint32_t qp_number) {
+Completion flushed(std::uint64_t wr_id, std::uint32_t qp_number) {
   Completion completion;
-  completion.wr_id = slot.wr_id;
+  completion.wr_id = wr_id;
   completion.qp_number = qp_number;
   completion.status = Status::kFlushed;
   return completion;

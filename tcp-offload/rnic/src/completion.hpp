@@ -13,6 +13,6 @@ namespace iwarp::rnic {
 std::optional<verbs::Completion> completion_of(const ibv_wc& wc);
 
 /// A completion by which the program learns that a request has been flushed.
-verbs::Completion flushed(const WorkSlot& slot, std::uint32_t qp_number);
+verbs::Completion flushed(std::uint64_t wr_id, std::uint32_t qp_number);
 
 }  // namespace iwarp::rnic

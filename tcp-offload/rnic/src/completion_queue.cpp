@@ -2,6 +2,8 @@
 
 #include <fcntl.h>
 #include <poll.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
 
 #include <algorithm>
 #include <array>
@@ -38,8 +40,24 @@ std::chrono::milliseconds left_until(std::chrono::steady_clock::time_point until
 }  // namespace
 
 CompletionQueue::CompletionQueue(std::shared_ptr<Adapter> adapter, ibv_comp_channel* channel,
-                                 ibv_cq* cq, std::uint32_t depth)
-    : adapter_(std::move(adapter)), channel_(channel), cq_(cq), depth_(depth) {}
+                                 ibv_cq* cq, Events events, std::uint32_t depth)
+    : adapter_(std::move(adapter)),
+      channel_(channel),
+      cq_(cq),
+      events_(std::move(events.set)),
+      own_event_(std::move(events.own)),
+      depth_(depth) {}
+
+CompletionQueue::Events CompletionQueue::make_events(int of_adapter) {
+  Events made{process::Descriptor(::epoll_create1(EPOLL_CLOEXEC)),
+              process::Descriptor(::eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC))};
+  if (!made.set || !made.own) return {};
+  for (const int each : {of_adapter, made.own.get()}) {
+    epoll_event event{EPOLLIN, {}};
+    if (::epoll_ctl(made.set.get(), EPOLL_CTL_ADD, each, &event) != 0) return {};
+  }
+  return made;
+}
 
 verbs::Outcome<std::shared_ptr<CompletionQueue>> CompletionQueue::make(
     std::shared_ptr<Adapter> adapter, std::uint32_t depth) {
@@ -47,15 +65,18 @@ verbs::Outcome<std::shared_ptr<CompletionQueue>> CompletionQueue::make(
   ibv_comp_channel* const channel = core.ibv_create_comp_channel(adapter->context);
   if (channel == nullptr) return failure(cannot_be_made(*adapter, depth, errno));
   ::fcntl(channel->fd, F_SETFL, ::fcntl(channel->fd, F_GETFL) | O_NONBLOCK);
+  Events events = make_events(channel->fd);
   ibv_cq* const cq =
-      core.ibv_create_cq(adapter->context, native_depth(*adapter, depth), nullptr, channel, 0);
+      !events.set ? nullptr
+                  : core.ibv_create_cq(adapter->context, native_depth(*adapter, depth),
+                                       Adapter::as_context(adapter->next_number()), channel, 0);
   if (cq == nullptr) {
     auto error = cannot_be_made(*adapter, depth, errno);
     core.ibv_destroy_comp_channel(channel);
     return failure(std::move(error));
   }
   return std::shared_ptr<CompletionQueue>(
-      new CompletionQueue(std::move(adapter), channel, cq, depth));
+      new CompletionQueue(std::move(adapter), channel, cq, std::move(events), depth));
 }
 
 CompletionQueue::~CompletionQueue() {
@@ -122,9 +143,26 @@ void CompletionQueue::leave(std::uint32_t qp_number) {
 void CompletionQueue::give_up(WorkRing& ring, std::uint32_t qp_number) {
   const std::lock_guard lock(mutex_);
   gather_locked();
+  const std::size_t before = gathered_.size();
   ring.give_up([&](const WorkSlot& slot) {
-    if (slot.told) gathered_.push_back(flushed(slot, qp_number));
+    if (slot.told) gathered_.push_back(flushed(slot.wr_id, qp_number));
   });
+  if (gathered_.size() != before) raise_own();
+}
+
+bool CompletionQueue::flush(std::uint64_t wr_id, std::uint32_t qp_number) {
+  const std::lock_guard lock(mutex_);
+  if (gathered_.size() >= depth_) return false;
+  gathered_.push_back(flushed(wr_id, qp_number));
+  raise_own();
+  return true;
+}
+
+// The adapter stays armed: its next completion raises an event that was not asked for.
+void CompletionQueue::raise_own() {
+  if (!armed_.exchange(false)) return;
+  raised_ = true;
+  ::eventfd_write(own_event_.get(), 1);
 }
 
 void CompletionQueue::take_back(WorkRing& ring, std::uint32_t count) {
@@ -135,6 +173,7 @@ void CompletionQueue::take_back(WorkRing& ring, std::uint32_t count) {
 // What has been gathered raised its event when it came.
 void CompletionQueue::arm(verbs::provider::Arm what) {
   if (origin_.refuses()) return;
+  armed_ = true;
   ibv_req_notify_cq(cq_, what == verbs::provider::Arm::kSolicited ? 1 : 0);
 }
 
@@ -153,7 +192,7 @@ bool CompletionQueue::wait(std::chrono::milliseconds timeout) {
     arm(verbs::provider::Arm::kAny);
     if (has_any()) return true;
     const auto left = left_until(until);
-    pollfd event{channel_->fd, POLLIN, 0};
+    pollfd event{events_.get(), POLLIN, 0};
     const int milliseconds = static_cast<int>(std::clamp<std::int64_t>(left.count(), 0, INT_MAX));
     ::poll(&event, 1, milliseconds);
     if (left.count() <= 0) return has_any();
@@ -163,10 +202,16 @@ bool CompletionQueue::wait(std::chrono::milliseconds timeout) {
 
 bool CompletionQueue::take_event() {
   if (origin_.refuses()) return false;
+  if (raised_.exchange(false)) {
+    eventfd_t count = 0;
+    ::eventfd_read(own_event_.get(), &count);
+    return true;
+  }
   ibv_cq* of = nullptr;
   void* context = nullptr;
   if (adapter_->core.ibv_get_cq_event(channel_, &of, &context) != 0) return false;
   adapter_->core.ibv_ack_cq_events(cq_, 1);
+  armed_ = false;
   return true;
 }
 
@@ -174,6 +219,12 @@ std::uint32_t CompletionQueue::capacity() const { return depth_; }
 
 verbs::Outcome<void> CompletionQueue::resize(std::uint32_t depth) {
   const std::lock_guard lock(mutex_);
+  if (depth == 0 || gathered_.size() > depth) {
+    return verbs::fail(std::errc::invalid_argument,
+                       adapter_->name + ": a completion queue with " +
+                           std::to_string(gathered_.size()) +
+                           " waiting completions cannot be resized to " + std::to_string(depth));
+  }
   const int refused = adapter_->core.ibv_resize_cq(cq_, native_depth(*adapter_, depth));
   if (refused == 0) {
     depth_ = depth;

@@ -1,10 +1,12 @@
 #pragma once
 
+#include <atomic>
 #include <deque>
 #include <memory>
 #include <mutex>
 
 #include "adapter.hpp"
+#include "iwarp/process/descriptor.hpp"
 #include "iwarp/process/forks.hpp"
 #include "work_ring.hpp"
 
@@ -21,10 +23,12 @@ class CompletionQueue final : public verbs::provider::Cq {
   std::size_t poll(std::span<verbs::Completion> into) override;
   void arm(verbs::provider::Arm what) override;
   bool wait(std::chrono::milliseconds timeout) override;
-  [[nodiscard]] int event_descriptor() override { return channel_->fd; }
+  [[nodiscard]] int event_descriptor() override { return events_.get(); }
   bool take_event() override;
   [[nodiscard]] std::uint32_t capacity() const override;
-  [[nodiscard]] std::uint32_t number() const override { return cq_->handle; }
+  [[nodiscard]] std::uint32_t number() const override {
+    return Adapter::number_of(cq_->cq_context);
+  }
   verbs::Outcome<void> resize(std::uint32_t depth) override;
 
   [[nodiscard]] ibv_cq* native() const { return cq_; }
@@ -37,12 +41,22 @@ class CompletionQueue final : public verbs::provider::Cq {
   /// Behind the end of a connection, of which the adapter tells no more: what was posted to `ring`
   /// and has no completion has been flushed. No post may be under way.
   void give_up(WorkRing& ring, std::uint32_t qp_number);
+  /// Completes a request of a queue pair that is over, which the adapter does not get, as flushed.
+  /// False if the queue is full.
+  bool flush(std::uint64_t wr_id, std::uint32_t qp_number);
   /// As WorkRing::take_back().
   void take_back(WorkRing& ring, std::uint32_t count);
 
  private:
+  /// Where events show: those of the adapter, and those of completions that it does not make.
+  struct Events {
+    process::Descriptor set;  ///< Readable if either is.
+    process::Descriptor own;
+  };
+  static Events make_events(int of_adapter);
   CompletionQueue(std::shared_ptr<Adapter> adapter, ibv_comp_channel* channel, ibv_cq* cq,
-                  std::uint32_t depth);
+                  Events events, std::uint32_t depth);
+  void raise_own();
   std::size_t take_gathered(std::span<verbs::Completion> into);
   std::size_t poll_adapter(std::span<verbs::Completion> into);
   void gather_locked();
@@ -51,7 +65,10 @@ class CompletionQueue final : public verbs::provider::Cq {
   const std::shared_ptr<Adapter> adapter_;
   ibv_comp_channel* const channel_;
   ibv_cq* const cq_;
+  const process::Descriptor events_, own_event_;
   const process::Origin origin_;
+  std::atomic<bool> armed_{false};   // since the last event
+  std::atomic<bool> raised_{false};  // own_event_
   std::mutex mutex_;
   std::deque<verbs::Completion> gathered_;
   std::uint32_t depth_;

@@ -71,17 +71,21 @@ void Connection::on_cm_event(CmEvent event) {
   }
 }
 
-// What the adapter tells of the depths counts, where it tells.
+// What the adapter tells of the depths counts, where it tells; of inbound Reads there are as many
+// as the peer has under way.
 void Connection::fill_in(verbs::ConnectionInfo& info, const CmEvent& event) {
   with_id([&](rdma_cm_id* id) {
     info.local = local_of(id);
     info.remote = remote_of(id);
     return 0;
   });
-  if (passive_) return;
-  info.private_data = event.private_data;
-  info.ird = event.ird == 0 ? options_.ird : std::min<std::uint16_t>(event.ird, options_.ird);
-  info.ord = event.ord == 0 ? options_.ord : std::min<std::uint16_t>(event.ord, options_.ord);
+  if (!passive_) {
+    info.private_data = event.private_data;
+    info.ird = options_.ird;
+    info.ord = options_.ord;
+  }
+  if (event.ird != 0) info.ird = event.ird;
+  if (event.ord != 0) info.ord = std::min<std::uint16_t>(event.ord, options_.ord);
 }
 
 void Connection::on_established(const CmEvent& event) {
@@ -115,7 +119,7 @@ Outcome<void> Connection::accept(CmId& id, const verbs::ConnectionInfo& asked,
   passive_ = true;
   options_ = options;
   info_ = asked;
-  info_.ird = std::min(options.ird, asked.peer_ord.value_or(options.ird));
+  info_.ird = std::max(options.ird, asked.peer_ord.value_or(options.ird));
   info_.ord = std::min(options.ord, asked.peer_ird.value_or(options.ord));
   to_ = asked.remote;
   rdma_cm_id* const native = id.get();

@@ -85,8 +85,8 @@ class Connection final : public CmTarget,
   void on_disconnected();
   [[nodiscard]] verbs::Error why_disconnected();
   void end(verbs::Error error);
-  void flush_posted();
-  void settle(int looks_left);
+  void await_flushed(int looks_left);
+  void give_up_posted();
   void drop_id();
 
   const std::shared_ptr<Host> host_;
@@ -112,6 +112,8 @@ class Connection final : public CmTarget,
   verbs::ConnectOptions options_;
   Clock::time_point deadline_, retry_until_, linger_until_;
   verbs::ConnectionInfo info_;
+  bool ends_ = false;
+  verbs::Error end_error_;
 };
 
 }  // namespace iwarp::rnic

@@ -35,9 +35,9 @@ void Connection::close() {
 }
 
 void Connection::abort() {
-  if (advance(State::kIdle, State::kError)) {
+  if (advance(State::kIdle, State::kTerminate)) {
     explain(EndedBy::kProgram, false, "aborted here");
-    return flush_posted();
+    return give_up_posted();
   }
   explain(EndedBy::kProgram, false, "aborted here");
   soon([](Connection& self) {
@@ -86,7 +86,7 @@ void Connection::finish_then_disconnect() {
 }
 
 void Connection::end_at_once(verbs::Error error) {
-  if (state() != State::kRts && state() != State::kClosing) return;
+  if ((state() != State::kRts && state() != State::kClosing) || ends_) return;
   qp_->flush();
   with_id(adapter().core.rdma_disconnect);
   end(std::move(error));
@@ -94,7 +94,7 @@ void Connection::end_at_once(verbs::Error error) {
 
 void Connection::on_disconnected() {
   if (state() == State::kConnecting) return fail_step("the peer closed the connection", ECONNRESET);
-  if (state() == State::kError) return;
+  if (ends_) return;
   const bool had_all = qp_->finish_sends();
   qp_->flush();
   qp_->is_flushed();  // what it has told is known
@@ -121,25 +121,29 @@ verbs::Error Connection::why_disconnected() {
   return {};
 }
 
+// The program is told behind the last completion of what it has posted.
 void Connection::end(verbs::Error error) {
-  const State before = state_.exchange(State::kError);
-  if (before != State::kRts && before != State::kClosing) return;
-  flush_posted();
-  drop_id();
-  tell({Event::Kind::kDisconnected, std::move(error), info_});
-}
-
-void Connection::flush_posted() {
+  if (std::exchange(ends_, true)) return;
+  advance(State::kRts, State::kClosing);
+  end_error_ = std::move(error);
   qp_->flush();
-  settle(kLooksForFlushed);
+  await_flushed(kLooksForFlushed);
 }
 
-void Connection::settle(int looks_left) {
+void Connection::await_flushed(int looks_left) {
   if (!qp_->is_flushed() && looks_left != 0) {
-    return later(kLook, [looks_left](Connection& self) { self.settle(looks_left - 1); });
+    return later(kLook, [looks_left](Connection& self) { self.await_flushed(looks_left - 1); });
   }
+  give_up_posted();
+  drop_id();
+  tell({Event::Kind::kDisconnected, end_error_, info_});
+}
+
+void Connection::give_up_posted() {
+  qp_->flush();
   qp_->give_up();
   settled_ = true;
+  state_ = State::kError;
 }
 
 // librdmacm must not lose it while it is inside of a call.

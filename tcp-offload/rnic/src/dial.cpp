@@ -143,10 +143,10 @@ void Connection::fail_step(const std::string& what, int error) {
 }
 
 void Connection::fail_start(Event event) {
-  if (!advance(State::kConnecting, State::kError)) return;
+  if (state() != State::kConnecting || std::exchange(ends_, true)) return;
   const bool rejected = event.kind == Event::Kind::kRejected;
   explain(rejected ? EndedBy::kPeerReject : EndedBy::kNetwork, false, event.error.message);
-  flush_posted();
+  give_up_posted();
   drop_id();
   tell(event);
 }

@@ -16,9 +16,11 @@ std::optional<AsyncEvent> translated(const ibv_async_event& event) {
     case IBV_EVENT_QP_REQ_ERR: return of_qp(Kind::kQpRequestError);
     case IBV_EVENT_QP_ACCESS_ERR: return of_qp(Kind::kQpAccessError);
     case IBV_EVENT_QP_LAST_WQE_REACHED: return of_qp(Kind::kQpLastWqeReached);
-    case IBV_EVENT_CQ_ERR: return AsyncEvent{Kind::kCqOverrun, event.element.cq->handle, {}};
+    case IBV_EVENT_CQ_ERR:
+      return AsyncEvent{Kind::kCqOverrun, Adapter::number_of(event.element.cq->cq_context), {}};
     case IBV_EVENT_SRQ_LIMIT_REACHED:
-      return AsyncEvent{Kind::kSrqLimitReached, event.element.srq->handle, {}};
+      return AsyncEvent{
+          Kind::kSrqLimitReached, Adapter::number_of(event.element.srq->srq_context), {}};
     case IBV_EVENT_PORT_ERR: return AsyncEvent{Kind::kPathLost, 0, {}};
     default: return std::nullopt;
   }

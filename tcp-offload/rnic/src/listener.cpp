@@ -62,6 +62,16 @@ void set_option(const RdmaCore& core, const CmId& id, int which, int value) {
   core.rdma_set_option(id.get(), RDMA_OPTION_ID, which, &value, sizeof value);
 }
 
+// librdmacm says the same of a port that is taken and of an address that is not this host's.
+bool is_local(const Host& host, const verbs::Address& address) {
+  const verbs::Endpoint any_port(address, 0);
+  const auto id = host.loop().make_id({});
+  if (!id) return false;
+  host.loop().forget(*id);
+  auto* const at = const_cast<sockaddr*>(any_port.data());
+  return host.adapter()->core.rdma_bind_addr(id->get(), at) == 0;
+}
+
 // What librdmacm says to an address: the system's errors, and ENODEV of one that is no adapter's.
 Outcome<void> begin(const Host& host, const CmId& id, const verbs::Endpoint& at,
                     const ListenOptions& options) {
@@ -74,7 +84,9 @@ Outcome<void> begin(const Host& host, const CmId& id, const verbs::Endpoint& at,
   }
   const std::string what = "it cannot listen at " + at.to_string();
   if (core.rdma_bind_addr(id.get(), const_cast<sockaddr*>(at.data())) != 0) {
-    return failure(host.adapter()->error(what, errno));
+    const int error = errno;
+    const bool taken = error == EADDRNOTAVAIL && at.port() != 0 && is_local(host, at.address());
+    return failure(host.adapter()->error(what, taken ? EADDRINUSE : error));
   }
   if (id.get()->verbs != nullptr && id.get()->verbs != host.adapter()->context) {
     return failure(host.adapter()->error(what + ", an address of another adapter", EADDRNOTAVAIL));

@@ -19,7 +19,6 @@ struct Right {
 constexpr std::array kRights{Right{Access::kLocalWrite, IBV_ACCESS_LOCAL_WRITE},
                              Right{Access::kRemoteWrite, IBV_ACCESS_REMOTE_WRITE},
                              Right{Access::kRemoteRead, IBV_ACCESS_REMOTE_READ},
-                             Right{Access::kRemoteAtomic, IBV_ACCESS_REMOTE_ATOMIC},
                              Right{Access::kWindowBind, IBV_ACCESS_MW_BIND},
                              Right{Access::kZeroBased, IBV_ACCESS_ZERO_BASED}};
 
@@ -28,8 +27,7 @@ const char* lacking(const Adapter& adapter, Access access) {
   if (has(access, Access::kZeroBased)) return "regions whose offsets count from zero";
   if (has(access, Access::kOnDemand)) return "regions whose memory is looked at on demand";
   if (has(access, Access::kRemoteInvalidate)) return "regions that a peer may invalidate";
-  const bool atomics = adapter.limits.atomic_cap != IBV_ATOMIC_NONE;
-  if (has(access, Access::kRemoteAtomic) && !atomics) return "atomic operations";
+  if (has(access, Access::kRemoteAtomic)) return "atomic operations";
   if (has(access, Access::kWindowBind) && adapter.limits.max_mw <= 0) return "memory windows";
   return nullptr;
 }

@@ -19,7 +19,7 @@ class ProtectionDomain final : public verbs::provider::Pd {
   ~ProtectionDomain() override;
 
   [[nodiscard]] ibv_pd* native() const { return pd_; }
-  [[nodiscard]] const Adapter& adapter() const { return *adapter_; }
+  [[nodiscard]] Adapter& adapter() const { return *adapter_; }
   [[nodiscard]] const std::shared_ptr<BoundMemory>& bound() const { return bound_; }
 
  private:

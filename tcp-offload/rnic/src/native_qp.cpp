@@ -7,8 +7,7 @@ namespace {
 
 using verbs::Outcome;
 
-constexpr verbs::Access kEverything =
-    verbs::Access::kRemoteWrite | verbs::Access::kRemoteRead | verbs::Access::kRemoteAtomic;
+constexpr verbs::Access kEverything = verbs::Access::kRemoteWrite | verbs::Access::kRemoteRead;
 constexpr std::uint8_t kPort = 1;  // of an iWARP adapter there is one
 
 }  // namespace

@@ -12,23 +12,14 @@ std::uint64_t octets_of(std::span<const verbs::Sge> sges) {
   return octets;
 }
 
-bool is_atomic(Opcode opcode) { return opcode == Opcode::kFetchAdd || opcode == Opcode::kCmpSwap; }
-
-// The verbs' atomics have no masks: fields and parts of a word are RFC 7306's.
-bool is_plain(const SendWr& request) {
-  const auto& [data, mask, compare, compare_mask] = request.atomic;
-  if (request.opcode == Opcode::kFetchAdd) return mask == 0;
-  return mask == UINT64_MAX && compare_mask == UINT64_MAX;
-}
-
-// What the adapter cannot do.
+// What the adapter cannot do: RFC 7306 has operations that the verbs do not know.
 bool is_lacking(const SendWr& request, const PostLimits& limits) {
   switch (request.opcode) {
     case Opcode::kImmediate:
     case Opcode::kWriteImmediate:
-    case Opcode::kRegister: return true;
     case Opcode::kFetchAdd:
-    case Opcode::kCmpSwap: return !limits.atomics || !is_plain(request);
+    case Opcode::kCmpSwap:
+    case Opcode::kRegister: return true;
     case Opcode::kBindWindow: return !limits.windows;
     default: return false;
   }
@@ -42,8 +33,6 @@ std::errc refusal_of(const SendWr& request, const PostLimits& limits) {
   if (is_lacking(request, limits)) return std::errc::not_supported;
   if (request.sges.size() > limits.max_send_sge) return std::errc::invalid_argument;
   if (octets > UINT32_MAX) return std::errc::message_size;
-  if (is_atomic(request.opcode) && octets != sizeof(std::uint64_t))
-    return std::errc::invalid_argument;
   if (request.opcode == Opcode::kBindWindow && request.bind == nullptr) {
     return std::errc::invalid_argument;
   }

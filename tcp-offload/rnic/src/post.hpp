@@ -10,7 +10,7 @@ namespace iwarp::rnic {
 /// What an adapter can be asked for in a request.
 struct PostLimits {
   std::uint32_t max_send_sge = 0, max_recv_sge = 0, max_inline = 0;
-  bool atomics = false, windows = false;
+  bool windows = false;
 };
 
 /// Why a request is refused before the adapter sees it; no code if it is not.

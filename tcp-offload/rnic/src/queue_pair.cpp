@@ -18,9 +18,7 @@ struct Limit {
 
 Outcome<void> check_limits(const std::string& name, const verbs::QpCapacity& wanted,
                            const verbs::DeviceAttributes& can) {
-  // The adapter's queue has one request more: see SendQueue::finish().
-  const std::uint32_t most_sends = can.max_qp_wr == 0 ? 0 : can.max_qp_wr - 1;
-  const std::array limits{Limit{"max_send_wr", wanted.max_send_wr, most_sends},
+  const std::array limits{Limit{"max_send_wr", wanted.max_send_wr, can.max_qp_wr},
                           Limit{"max_recv_wr", wanted.max_recv_wr, can.max_qp_wr},
                           Limit{"max_send_sge", wanted.max_send_sge, can.max_sge},
                           Limit{"max_recv_sge", wanted.max_recv_sge, can.max_sge},
@@ -35,18 +33,18 @@ Outcome<void> check_limits(const std::string& name, const verbs::QpCapacity& wan
 
 // Says what of it no adapter does; nothing if it can be had.
 const char* lacking(const QpInit& init) {
-  if (init.number != 0) return "a number that the program chooses";
-  if (init.connectionless) return "a queue pair without a connection of its own";
-  if (!init.capture.empty()) return "a record of its connections";
-  if (init.receive_wait.count() != 0) return "a wait for receives";
-  if (init.max_fpdu != 0) return "a limit of FPDUs that the program chooses";
-  if (init.liveness.idle.count() != 0) return "a limit of idle connections";
+  if (init.number != 0) return "number that the program chooses";
+  if (init.connectionless) return "queue pair without a connection of its own";
+  if (!init.capture.empty()) return "record of its connections";
+  if (init.receive_wait.count() != 0) return "wait for receives";
+  if (init.max_fpdu != 0) return "size of FPDUs that the program chooses";
+  if (init.liveness.idle.count() != 0) return "limit of idle connections";
   return nullptr;
 }
 
 PostLimits post_limits(const Adapter& adapter, const verbs::QpCapacity& capacity) {
   return {capacity.max_send_sge, capacity.max_recv_sge, capacity.max_inline,
-          adapter.limits.atomic_cap != IBV_ATOMIC_NONE, adapter.limits.max_mw > 0};
+          adapter.limits.max_mw > 0};
 }
 
 }  // namespace
@@ -73,7 +71,7 @@ Outcome<void> check_options(const Adapter& adapter, const verbs::ConnectOptions&
         "MPA revision " + std::to_string(options.mpa_revision) + " is neither 1 nor 2");
   }
   const bool gives_back = options.after_rejection == verbs::AfterRejection::kGiveBack;
-  const char* const lacking = options.mpa_revision == 1 ? "a choice of MPA's revision"
+  const char* const lacking = options.mpa_revision == 1 ? "choice of MPA's revision"
                               : options.want_markers    ? "Markers"
                               : gives_back              ? "TCP connections to give back"
                                                         : nullptr;

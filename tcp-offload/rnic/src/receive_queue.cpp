@@ -12,16 +12,21 @@ using verbs::RecvWr;
 
 Result<void, PostError> ReceiveQueue::post(std::span<const RecvWr> requests) {
   const std::lock_guard lock(mutex_);
-  if (!open_) return failure(PostError{std::errc::not_connected, 0});
   const Admitted taken = admitted(requests, init_.limits);
   if (ring_.room() < taken.count) init_.cq->gather();
   for (std::size_t at = 0; at != taken.count; ++at) {
-    if (ring_.room() == 0) return failure(PostError{std::errc::not_enough_memory, at});
-    const int error = hand_over(requests[at]);
+    const int error = post(requests[at]);
     if (error != 0) return failure(PostError{static_cast<std::errc>(error), at});
   }
   if (taken.why != std::errc{}) return failure(PostError{taken.why, taken.count});
   return {};
+}
+
+int ReceiveQueue::post(const RecvWr& request) {
+  if (phase_ == PostingPhase::kFlushed) {
+    return init_.cq->flush(request.wr_id, number_) ? 0 : ENOMEM;
+  }
+  return ring_.room() == 0 ? ENOMEM : hand_over(request);
 }
 
 int ReceiveQueue::hand_over(const RecvWr& request) {
@@ -39,8 +44,8 @@ int ReceiveQueue::hand_over(const RecvWr& request) {
 
 void ReceiveQueue::give_up() {
   const std::lock_guard lock(mutex_);
-  open_ = false;
-  init_.cq->give_up(ring_, init_.qp->qp_num);
+  phase_ = PostingPhase::kFlushed;
+  init_.cq->give_up(ring_, number_);
 }
 
 }  // namespace iwarp::rnic

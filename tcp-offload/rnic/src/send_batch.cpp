@@ -13,8 +13,6 @@ ibv_wr_opcode opcode_of(Opcode opcode) {
     case Opcode::kSendInvalidate: return IBV_WR_SEND_WITH_INV;
     case Opcode::kWrite: return IBV_WR_RDMA_WRITE;
     case Opcode::kRead: return IBV_WR_RDMA_READ;
-    case Opcode::kFetchAdd: return IBV_WR_ATOMIC_FETCH_AND_ADD;
-    case Opcode::kCmpSwap: return IBV_WR_ATOMIC_CMP_AND_SWP;
     case Opcode::kBindWindow: return IBV_WR_BIND_MW;
     case Opcode::kInvalidate: return IBV_WR_LOCAL_INV;
     default: return IBV_WR_SEND;
@@ -38,13 +36,6 @@ void put_remote(const verbs::SendWr& request, const BindTargets& bind, ibv_send_
   switch (request.opcode) {
     case Opcode::kWrite:
     case Opcode::kRead: wr.wr.rdma = {request.remote_offset, request.remote_stag.value()}; return;
-    case Opcode::kFetchAdd:
-      wr.wr.atomic = {request.remote_offset, request.atomic.data, 0, request.remote_stag.value()};
-      return;
-    case Opcode::kCmpSwap:
-      wr.wr.atomic = {request.remote_offset, request.atomic.compare, request.atomic.data,
-                      request.remote_stag.value()};
-      return;
     case Opcode::kBindWindow:
       wr.bind_mw = {bind.window, request.bind->window.value(),
                     bind_info_of(*request.bind, bind.region)};

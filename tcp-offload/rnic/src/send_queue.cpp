@@ -14,12 +14,12 @@ using verbs::SendWr;
 
 void SendQueue::open() {
   const std::lock_guard lock(mutex_);
-  open_ = true;
+  phase_ = PostingPhase::kTaken;
 }
 
 void SendQueue::close() {
   const std::lock_guard lock(mutex_);
-  open_ = false;
+  if (phase_ == PostingPhase::kTaken) phase_ = PostingPhase::kRefused;
 }
 
 std::uint32_t SendQueue::room() const {
@@ -32,7 +32,8 @@ void SendQueue::make_room(std::size_t wanted) {
 
 Result<void, PostError> SendQueue::post(std::span<const SendWr> requests, verbs::Posting posting) {
   const std::lock_guard lock(mutex_);
-  if (!open_) return failure(PostError{std::errc::not_connected, 0});
+  if (phase_ == PostingPhase::kFlushed) return flush(requests);
+  if (phase_ == PostingPhase::kRefused) return failure(PostError{std::errc::not_connected, 0});
   Admitted taken = admitted(requests, init_.limits);
   make_room(taken.count);
   if (taken.count > room()) taken = {room(), std::errc::not_enough_memory};
@@ -42,6 +43,15 @@ Result<void, PostError> SendQueue::post(std::span<const SendWr> requests, verbs:
   const Given given = give(requests.first(taken.count));
   if (given.error != 0) return failure(PostError{static_cast<std::errc>(given.error), given.count});
   if (taken.why != std::errc{}) return failure(PostError{taken.why, taken.count});
+  return {};
+}
+
+Result<void, PostError> SendQueue::flush(std::span<const SendWr> requests) {
+  for (std::size_t at = 0; at != requests.size(); ++at) {
+    if (!init_.cq->flush(requests[at].wr_id, number_)) {
+      return failure(PostError{std::errc::not_enough_memory, at});
+    }
+  }
   return {};
 }
 
@@ -104,8 +114,8 @@ bool SendQueue::finish() {
 
 void SendQueue::give_up() {
   const std::lock_guard lock(mutex_);
-  open_ = false;
-  init_.cq->give_up(ring_, init_.qp->qp_num);
+  phase_ = PostingPhase::kFlushed;
+  init_.cq->give_up(ring_, number_);
 }
 
 }  // namespace iwarp::rnic

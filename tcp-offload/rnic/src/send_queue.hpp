@@ -6,6 +6,7 @@
 #include "completion_queue.hpp"
 #include "memory.hpp"
 #include "post.hpp"
+#include "posting_phase.hpp"
 #include "send_batch.hpp"
 #include "work_ring.hpp"
 
@@ -25,9 +26,10 @@ class SendQueue {
     std::shared_ptr<CompletionQueue> cq;
     std::shared_ptr<BoundMemory> memory;
   };
-  explicit SendQueue(Init init) : init_(std::move(init)), ring_(init_.capacity + kMarker) {}
+  explicit SendQueue(Init init)
+      : init_(std::move(init)), number_(init_.qp->qp_num), ring_(init_.capacity + kMarker) {}
 
-  /// As verbs::QueuePair::post_send(), between open() and close().
+  /// As verbs::QueuePair::post_send().
   Result<void, verbs::PostError> post(std::span<const verbs::SendWr> requests,
                                       verbs::Posting posting);
   /// From now on requests are taken, and not any more.
@@ -37,7 +39,7 @@ class SendQueue {
   /// Takes over what the adapter has done, and asks it to tell when the rest is, if it was not
   /// asked; whether nothing is left. For the end of a connection: behind close().
   bool finish();
-  /// The adapter tells no more: what is left has been flushed.
+  /// The adapter tells no more: what is left has been flushed, and so is what is still posted.
   void give_up();
 
   [[nodiscard]] const WorkRing& ring() const { return ring_; }
@@ -52,14 +54,16 @@ class SendQueue {
   };
   [[nodiscard]] std::uint32_t room() const;
   void make_room(std::size_t wanted);
+  Result<void, verbs::PostError> flush(std::span<const verbs::SendWr> requests);
   Given give(std::span<const verbs::SendWr> requests);
   Given hand_over();
   void add(const verbs::SendWr& request);
   bool post_marker();
 
   const Init init_;
+  const std::uint32_t number_;
   std::mutex mutex_;
-  bool open_ = false;
+  PostingPhase phase_ = PostingPhase::kRefused;
   bool marked_ = false;
   std::uint32_t untold_ = 0;  // in a row, of which the adapter does not tell
   WorkRing ring_;

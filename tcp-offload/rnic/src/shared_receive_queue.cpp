@@ -28,6 +28,7 @@ Outcome<std::shared_ptr<SharedReceiveQueue>> SharedReceiveQueue::make(
                        adapter.name + ": a share of a shared receive queue cannot be limited");
   }
   ibv_srq_init_attr init{};
+  init.srq_context = Adapter::as_context(pd->adapter().next_number());
   init.attr = {options.max_wr, options.max_sge, 0};
   ibv_srq* const srq = adapter.core.ibv_create_srq(pd->native(), &init);
   if (srq != nullptr) {

@@ -20,7 +20,9 @@ class SharedReceiveQueue final : public verbs::provider::Srq {
   Result<void, verbs::PostError> post_receive(std::span<const verbs::RecvWr> requests) override;
   verbs::Outcome<void> arm_limit(std::uint32_t limit) override;
   [[nodiscard]] std::uint32_t limit() const override;
-  [[nodiscard]] std::uint32_t number() const override { return srq_->handle; }
+  [[nodiscard]] std::uint32_t number() const override {
+    return Adapter::number_of(srq_->srq_context);
+  }
 
   [[nodiscard]] ibv_srq* native() const { return srq_; }
   [[nodiscard]] const ProtectionDomain& pd() const { return *pd_; }

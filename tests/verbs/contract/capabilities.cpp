@@ -7,7 +7,7 @@
 namespace iwarp::verbs::contract {
 namespace {
 
-constexpr std::array<std::pair<Capability, std::string_view>, 24> kCapabilityNames{{
+constexpr std::array<std::pair<Capability, std::string_view>, 29> kCapabilityNames{{
     {Capability::kAtomics, "Atomics"},
     {Capability::kImmediate, "Immediate"},
     {Capability::kWindows, "Windows"},
@@ -32,6 +32,11 @@ constexpr std::array<std::pair<Capability, std::string_view>, 24> kCapabilityNam
     {Capability::kEndEvents, "EndEvents"},
     {Capability::kCapture, "Capture"},
     {Capability::kOpenedByName, "OpenedByName"},
+    {Capability::kWindowsOfType1, "WindowsOfType1"},
+    {Capability::kRemoteInvalidate, "RemoteInvalidate"},
+    {Capability::kMpaChoices, "MpaChoices"},
+    {Capability::kPostsWhenAccepted, "PostsWhenAccepted"},
+    {Capability::kTellsRefusals, "TellsRefusals"},
 }};
 
 }  // namespace
@@ -41,7 +46,8 @@ Capability software_capabilities() {
   return kAtomics | kImmediate | kWindows | kFastRegistration | kZeroBased | kSharedReceive |
          kReregistration | kResizing | kKeysRest | kMarkers | kRevision1 | kPrivateData508 |
          kNothingBeforeEstablished | kUnsignaledFreesAtOnce | kSolicitedShown | kCounters |
-         kDiagnosis | kTerminateShown | kEndEvents;
+         kDiagnosis | kTerminateShown | kEndEvents | kWindowsOfType1 | kRemoteInvalidate |
+         kMpaChoices | kPostsWhenAccepted | kTellsRefusals;
 }
 
 Capability capabilities_of(const DeviceAttributes& attributes) {
@@ -52,6 +58,8 @@ Capability capabilities_of(const DeviceAttributes& attributes) {
   Capability all = kOpenedByName;
   if (attributes.rfc7306) all = all | kAtomics | kImmediate;
   if (attributes.max_mw != 0) all = all | kWindows;
+  if (attributes.remote_invalidate) all = all | kRemoteInvalidate;
+  if (attributes.mpa_choices) all = all | kMpaChoices;
   if (attributes.max_srq != 0) all = all | kSharedReceive;
   if (attributes.max_private_data >= 508) all = all | kPrivateData508;
   return all;

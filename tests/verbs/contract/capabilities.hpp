@@ -14,7 +14,7 @@ enum class Capability : unsigned {
   kNone = 0,
   kAtomics = 1U << 0U,            ///< kFetchAdd and kCmpSwap.
   kImmediate = 1U << 1U,          ///< kImmediate and kWriteImmediate.
-  kWindows = 1U << 2U,            ///< Memory windows of both types.
+  kWindows = 1U << 2U,            ///< Memory windows of type 2.
   kFastRegistration = 1U << 3U,   ///< kRegister and kInvalidate.
   kZeroBased = 1U << 4U,          ///< Access::kZeroBased.
   kSharedReceive = 1U << 5U,      ///< Shared receive queues, with their limit event.
@@ -37,7 +37,12 @@ enum class Capability : unsigned {
   kTerminateShown = 1U << 20U,        ///< QueuePair::terminate_sent() and terminate_received().
   kEndEvents = 1U << 21U,             ///< An AsyncEvent tells of a Terminate.
   kCapture = 1U << 22U,               ///< QpOptions::capture.
-  kOpenedByName = 1U << 23U,          ///< Device::open() with the name that attributes() tell.
+  kWindowsOfType1 = 1U << 24U,        ///< Memory windows of type 1 as well.
+  kRemoteInvalidate = 1U << 25U,      ///< Access::kRemoteInvalidate.
+  kMpaChoices = 1U << 26U,            ///< A start-up obeys ConnectOptions::require_crc.
+  kPostsWhenAccepted = 1U << 27U,     ///< Sends are taken from start_accept() on.
+  kTellsRefusals = 1U << 28U,  ///< A refused TCP connection is kFailed, as no peer has rejected it.
+  kOpenedByName = 1U << 23U,   ///< Device::open() with the name that attributes() tell.
 };
 IWARP_FLAGS(Capability)
 

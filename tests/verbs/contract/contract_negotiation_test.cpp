@@ -65,8 +65,9 @@ TEST_P(NegotiationContract, BothEndsReadAtATime) {
 }
 
 TEST_P(NegotiationContract, MoreReadsThanTheDeviceHasAreNotAskedFor) {
-  const auto beyond = static_cast<std::uint16_t>(world->client().attributes().max_ird + 1);
-  EXPECT_TRUE(is_refused({.private_data = {}, .ird = beyond}));
+  const std::uint32_t beyond = world->client().attributes().max_ird + 1U;
+  if (beyond > UINT16_MAX) GTEST_SKIP() << "there is no limit that could be exceeded";
+  EXPECT_TRUE(is_refused({.private_data = {}, .ird = static_cast<std::uint16_t>(beyond)}));
 }
 
 TEST_P(NegotiationContract, AnUnknownRevisionIsRefused) {
@@ -74,6 +75,7 @@ TEST_P(NegotiationContract, AnUnknownRevisionIsRefused) {
 }
 
 TEST_P(NegotiationContract, CrcIsUsedIfEitherEndRequiresIt) {
+  IWARP_NEEDS(Capability::kMpaChoices);
   ASSERT_TRUE(connect(left, right, {.private_data = {}, .require_crc = false},
                       {.private_data = {}, .require_crc = true}));
   EXPECT_TRUE(left.told->first(Kind::kEstablished).info.crc);

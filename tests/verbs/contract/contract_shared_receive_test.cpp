@@ -4,10 +4,10 @@
 namespace iwarp::verbs::contract {
 namespace {
 
-class NoSharedReceiveContract : public Contract {};
-IWARP_IN_EVERY_WORLD(NoSharedReceiveContract);
+class SharedReceiveOfferContract : public Contract {};
+IWARP_IN_EVERY_WORLD(SharedReceiveOfferContract);
 
-TEST_P(NoSharedReceiveContract, AQueueThereIsNotIsRefused) {
+TEST_P(SharedReceiveOfferContract, AQueueIsMadeOrRefused) {
   const auto srq = server.pd->create_srq();
   if (can(Capability::kSharedReceive)) {
     EXPECT_TRUE(srq) << srq.error().message;
