@@ -57,8 +57,10 @@ class SimWorld final : public World {
     client_platform_->while_waiting(progress);
     server_platform_->while_waiting(progress);
   }
-  // Streams that are still seen off refer to the network.
+  // What programs have left behind comes to its end. Streams that are still seen off refer to the
+  // network.
   ~SimWorld() override {
+    settle();
     client_platform_->while_waiting({});
     server_platform_->while_waiting({});
     client_platform_->drop_streams();

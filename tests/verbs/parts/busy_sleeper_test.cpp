@@ -13,7 +13,8 @@ namespace {
 /// Two queue pairs of one client and one server, each pair on queues of its own.
 struct OtherPair {
   explicit OtherPair(LoopbackPair& with, const QpOptions& options = {})
-      : server_cq(must(with.server.device.create_cq(64))),
+      : client_cq(must(with.client.device.create_cq(64))),
+        server_cq(must(with.server.device.create_cq(64))),
         client_qp(must(with.client.pd.create_qp(client_cq, {}))),
         server_qp(must(with.server.pd.create_qp(server_cq, options))) {
     auto listener = must(with.server.device.listen(kAnyPort));
@@ -24,8 +25,7 @@ struct OtherPair {
     acceptor.join();
   }
 
-  Side side;
-  CompletionQueue client_cq = must(side.device.create_cq(64)), server_cq;
+  CompletionQueue client_cq, server_cq;
   QueuePair client_qp, server_qp;
 };
 
