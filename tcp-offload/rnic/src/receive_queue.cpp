@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cerrno>
 
-#include "send_batch.hpp"
+#include "receive_request.hpp"
 
 namespace iwarp::rnic {
 
@@ -30,13 +30,9 @@ int ReceiveQueue::post(const RecvWr& request) {
 }
 
 int ReceiveQueue::hand_over(const RecvWr& request) {
-  std::array<ibv_sge, kMostReceiveSges> elements;
-  ibv_recv_wr wr{};
-  wr.wr_id = reinterpret_cast<std::uintptr_t>(&ring_.post(request.wr_id, true, true));
-  wr.sg_list = elements.data();
-  wr.num_sge = static_cast<int>(copy_sges(request.sges, elements.data()) - elements.data());
+  ReceiveRequest native(request, ring_.post(request.wr_id, true, true));
   ibv_recv_wr* refused = nullptr;
-  const int error = ibv_post_recv(init_.qp, &wr, &refused);
+  const int error = ibv_post_recv(init_.qp, native.native(), &refused);
   if (error == 0) return 0;
   init_.cq->take_back(ring_, 1);
   return error < 0 ? errno : error;

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <array>
 #include <memory>
 #include <mutex>
 
@@ -41,8 +40,5 @@ class ReceiveQueue {
   PostingPhase phase_ = PostingPhase::kTaken;
   WorkRing ring_;
 };
-
-/// The most elements of a receive; see DeviceAttributes::max_sge.
-inline constexpr std::size_t kMostReceiveSges = 64;
 
 }  // namespace iwarp::rnic

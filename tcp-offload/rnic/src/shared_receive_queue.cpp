@@ -1,11 +1,9 @@
 #include "shared_receive_queue.hpp"
 
-#include <array>
 #include <cerrno>
 
 #include "iwarp/provider/inherited.hpp"
-#include "receive_queue.hpp"
-#include "send_batch.hpp"
+#include "receive_request.hpp"
 
 namespace iwarp::rnic {
 
@@ -57,13 +55,9 @@ Result<void, PostError> SharedReceiveQueue::post_receive(std::span<const RecvWr>
 }
 
 int SharedReceiveQueue::hand_over(const RecvWr& request, WorkSlot& slot) {
-  std::array<ibv_sge, kMostReceiveSges> elements;
-  ibv_recv_wr wr{};
-  wr.wr_id = reinterpret_cast<std::uintptr_t>(&slot);
-  wr.sg_list = elements.data();
-  wr.num_sge = static_cast<int>(copy_sges(request.sges, elements.data()) - elements.data());
+  ReceiveRequest native(request, slot);
   ibv_recv_wr* refused = nullptr;
-  const int error = ibv_post_srq_recv(srq_, &wr, &refused);
+  const int error = ibv_post_srq_recv(srq_, native.native(), &refused);
   if (error == 0) return 0;
   slots_.give_back(slot);
   return error < 0 ? errno : error;

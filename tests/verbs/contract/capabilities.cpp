@@ -7,7 +7,7 @@
 namespace iwarp::verbs::contract {
 namespace {
 
-constexpr std::array<std::pair<Capability, std::string_view>, 29> kCapabilityNames{{
+constexpr std::array<std::pair<Capability, std::string_view>, 31> kCapabilityNames{{
     {Capability::kAtomics, "Atomics"},
     {Capability::kImmediate, "Immediate"},
     {Capability::kWindows, "Windows"},
@@ -37,6 +37,8 @@ constexpr std::array<std::pair<Capability, std::string_view>, 29> kCapabilityNam
     {Capability::kMpaChoices, "MpaChoices"},
     {Capability::kPostsWhenAccepted, "PostsWhenAccepted"},
     {Capability::kTellsRefusals, "TellsRefusals"},
+    {Capability::kProbesMemory, "ProbesMemory"},
+    {Capability::kEmptyRegions, "EmptyRegions"},
 }};
 
 }  // namespace
@@ -47,7 +49,7 @@ Capability software_capabilities() {
          kReregistration | kResizing | kKeysRest | kMarkers | kRevision1 | kPrivateData508 |
          kNothingBeforeEstablished | kUnsignaledFreesAtOnce | kSolicitedShown | kCounters |
          kDiagnosis | kTerminateShown | kEndEvents | kWindowsOfType1 | kRemoteInvalidate |
-         kMpaChoices | kPostsWhenAccepted | kTellsRefusals;
+         kMpaChoices | kPostsWhenAccepted | kTellsRefusals | kProbesMemory | kEmptyRegions;
 }
 
 Capability capabilities_of(const DeviceAttributes& attributes) {

@@ -42,6 +42,8 @@ enum class Capability : unsigned {
   kMpaChoices = 1U << 26U,            ///< A start-up obeys ConnectOptions::require_crc.
   kPostsWhenAccepted = 1U << 27U,     ///< Sends are taken from start_accept() on.
   kTellsRefusals = 1U << 28U,  ///< A refused TCP connection is kFailed, as no peer has rejected it.
+  kProbesMemory = 1U << 29U,   ///< Memory that the process may not use is refused.
+  kEmptyRegions = 1U << 30U,   ///< Regions of no octets.
   kOpenedByName = 1U << 23U,   ///< Device::open() with the name that attributes() tell.
 };
 IWARP_FLAGS(Capability)

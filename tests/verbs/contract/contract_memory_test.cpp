@@ -98,6 +98,7 @@ TEST_P(MemoryContract, RemoteAtomicsNeedLocalWrite) {
 }
 
 TEST_P(MemoryContract, MemoryThatIsNotThereIsRefused) {
+  IWARP_NEEDS(Capability::kProbesMemory);
   const Page none(PROT_NONE);
   EXPECT_EQ(try_to_register(none.bytes(), Access::kLocalWrite), std::errc::bad_address);
   EXPECT_EQ(try_to_register(none.bytes(), Access::kRemoteRead), std::errc::bad_address);

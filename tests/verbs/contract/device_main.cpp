@@ -1,9 +1,11 @@
 // The contract's tests over a device that is opened by name.
 //
-//   provider_contract [--device NAME] [--address ADDRESS] [--with NAME]... [--without NAME]...
+//   provider_contract [--device NAME] [--address ADDRESS] [--pause MILLISECONDS]
+//                     [--with NAME]... [--without NAME]...
 //
 // Besides come GoogleTest's own arguments. --with and --without name capabilities that the device
-// has, or has not, unlike what its attributes tell.
+// has, or has not, unlike what its attributes tell. --pause is for peers that lose what comes right
+// behind the start-up, as siw of Linux 6.1 does.
 #include <gtest/gtest.h>
 
 #include <iostream>
@@ -32,6 +34,8 @@ void take(std::string_view option, std::string_view value) {
     chosen.name = value;
   } else if (option == "--address") {
     chosen.address = test::must(Address::parse(value));
+  } else if (option == "--pause") {
+    chosen.pause = std::chrono::milliseconds(std::stoi(std::string(value)));
   } else if (option == "--with") {
     chosen.more = chosen.more | require_capability(value);
   } else if (option == "--without") {

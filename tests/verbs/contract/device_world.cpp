@@ -23,6 +23,7 @@ class DeviceWorld final : public World {
   void settle() override {
     wait([] { return false; }, kSettling);
   }
+  void on_connected() override { std::this_thread::sleep_for(choice_.pause); }
   [[nodiscard]] Capability capabilities() const override {
     return without(capabilities_of(device_.attributes()) | choice_.more, choice_.fewer);
   }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <memory>
 #include <string>
 
@@ -11,6 +12,7 @@ namespace iwarp::verbs::contract {
 struct DeviceChoice {
   std::string name;                       ///< As for Device::open().
   Address address = Address::loopback();  ///< Of this host, reached over that device.
+  std::chrono::milliseconds pause{0};     ///< Between a connection and its first message.
   Capability more = Capability::kNone;    ///< What it promises besides.
   Capability fewer = Capability::kNone;   ///< What it does not, for all its attributes tell.
 };

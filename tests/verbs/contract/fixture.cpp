@@ -159,9 +159,11 @@ bool Contract::connect(End& from, End& to, const ConnectOptions& asked,
   if (!request) return false;
   const auto accepted = request->start_accept(*to.qp, answered);
   EXPECT_TRUE(accepted) << accepted.error().message;
-  return accepted && until([&] {
-           return from.told->has(Kind::kEstablished) && to.told->has(Kind::kEstablished);
-         });
+  const bool connected =
+      accepted &&
+      until([&] { return from.told->has(Kind::kEstablished) && to.told->has(Kind::kEstablished); });
+  if (connected) world->on_connected();
+  return connected;
 }
 
 bool Contract::until_over(const End& one, const End& other) {

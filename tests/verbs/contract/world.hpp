@@ -27,6 +27,8 @@ class World {
   virtual bool until(const std::function<bool()>& condition) = 0;
   /// Gives what must not happen some time to happen.
   virtual void settle() = 0;
+  /// Called when a connection is there, before its first message.
+  virtual void on_connected() {}
   /// What it promises beyond what every provider does.
   [[nodiscard]] virtual Capability capabilities() const = 0;
 };
