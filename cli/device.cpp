@@ -8,9 +8,9 @@ void add_device_option(CLI::App& command, Context& context) {
   command
       .add_option(
           "--device", context.device,
-          "The RDMA device: soft, soft:INTERFACE (by one network interface alone), or another "
-          "that 'iwarp devices' lists; default: what IWARP_DEVICE in the environment says, or "
-          "soft")
+          "The RDMA device: soft, soft:INTERFACE (by one network interface alone), or an adapter, "
+          "as rnic:siw0; 'iwarp devices' lists them. Default: what IWARP_DEVICE in the environment "
+          "says, or soft")
       ->option_text("NAME")
       ->check([](const std::string& name) {
         return name.empty() ? std::string("an empty name is no device") : std::string();

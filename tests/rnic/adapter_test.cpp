@@ -24,7 +24,7 @@ TEST(Adapter, SaysWhatItIsAndDoesAll) {
   EXPECT_GT(can.max_qp, 0U);
   EXPECT_GT(can.max_cqe, 0U);
   EXPECT_GE(can.max_inline, 64U);
-  EXPECT_EQ(can.max_private_data, 255U);
+  EXPECT_EQ(can.max_private_data, 251U);
   EXPECT_FALSE(can.rfc7306);
 }
 
@@ -142,8 +142,8 @@ TEST_F(AdapterObjects, LimitsAreNamed) {
   EXPECT_EQ(refused.error().code, std::errc::invalid_argument);
   EXPECT_THAT(refused.error().message, AllOf(HasSubstr("max_send_sge 4711"), HasSubstr("iwarp0")));
   verbs::ConnectOptions options;
-  options.private_data.resize(256);
-  EXPECT_THAT(a_.connect(kLoopback, options).error().message, HasSubstr("256 octets"));
+  options.private_data.resize(252);
+  EXPECT_THAT(a_.connect(kLoopback, options).error().message, HasSubstr("252 octets"));
   options.private_data.clear();
   options.ord = 1000;
   EXPECT_THAT(a_.connect(kLoopback, options).error().message, HasSubstr("ORD 1000"));

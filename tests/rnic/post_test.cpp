@@ -42,6 +42,11 @@ TEST(AdapterPost, RefusesWhatIsBeyondTheQueuesLimits) {
   EXPECT_EQ(refusal_of(SendWr{.flags = SendFlags::kInline, .sges = long_inline}, kBare),
             std::errc::invalid_argument);
   EXPECT_EQ(refusal_of(SendWr{.sges = long_inline}, kBare), std::errc{});
+  const std::array short_inline{piece(16)};
+  EXPECT_EQ(refusal_of(SendWr{.flags = SendFlags::kInline, .sges = short_inline}, kBare),
+            std::errc{});
+  const SendWr read{.opcode = Opcode::kRead, .flags = SendFlags::kInline, .sges = short_inline};
+  EXPECT_EQ(refusal_of(read, kBare), std::errc::invalid_argument);
   EXPECT_EQ(refusal_of(verbs::RecvWr{.sges = huge}, kBare), std::errc::invalid_argument);
 }
 

@@ -46,6 +46,10 @@ class Adapter {
   std::atomic<std::uint32_t> next_number_{1};
 };
 
+/// The most private data of an MPA frame: librdmacm counts it in eight bits, and siw the four
+/// octets of revision 2 with it.
+inline constexpr std::size_t kMostPrivateData = 251;
+
 /// The adapters of transport iWARP, by rdma-core's names. Any thread.
 std::vector<std::string> iwarp_adapters(const RdmaCore& core);
 

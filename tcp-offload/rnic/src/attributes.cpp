@@ -6,8 +6,8 @@
 namespace iwarp::rnic {
 namespace {
 
-/// What librdmacm passes on: its lengths and depths have eight bits.
-constexpr std::uint32_t kMostOfAnOctet = UINT8_MAX;
+/// librdmacm counts Reads in eight bits.
+constexpr std::uint32_t kMostReads = UINT8_MAX;
 /// What a list of requests is translated with at a time has room for so many, see SendBatch.
 constexpr std::uint32_t kMostSges = 32;
 
@@ -70,10 +70,10 @@ verbs::DeviceAttributes attributes_of(const Adapter& adapter) {
   a.max_sge = std::min(count_of(can.max_sge), kMostSges);
   a.max_cqe = count_of(can.max_cqe);
   a.max_inline = most_inline(adapter);
-  a.max_ird = std::min(count_of(can.max_qp_rd_atom), kMostOfAnOctet);
-  a.max_ord = std::min(count_of(can.max_qp_init_rd_atom), kMostOfAnOctet);
+  a.max_ird = std::min(count_of(can.max_qp_rd_atom), kMostReads);
+  a.max_ord = std::min(count_of(can.max_qp_init_rd_atom), kMostReads);
   a.max_mr_size = can.max_mr_size;
-  a.max_private_data = kMostOfAnOctet;
+  a.max_private_data = kMostPrivateData;
   a.max_mw = count_of(can.max_mw);
   a.max_srq = count_of(can.max_srq);
   a.max_srq_wr = count_of(can.max_srq_wr);

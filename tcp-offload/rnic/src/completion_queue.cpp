@@ -135,9 +135,7 @@ void CompletionQueue::gather_locked() {
 void CompletionQueue::leave(std::uint32_t qp_number) {
   const std::lock_guard lock(mutex_);
   gather_locked();
-  std::erase_if(gathered_, [&](const Completion& each) {
-    return each.qp_number == qp_number && each.status == verbs::Status::kFlushed;
-  });
+  std::erase_if(gathered_, [&](const Completion& each) { return each.qp_number == qp_number; });
 }
 
 void CompletionQueue::give_up(WorkRing& ring, std::uint32_t qp_number) {

@@ -35,8 +35,8 @@ class CompletionQueue final : public verbs::provider::Cq {
   /// Takes over what the adapter has completed, for the next poll, so that what is done counts as
   /// done.
   void gather();
-  /// Behind the end of a queue pair in the adapter: nothing in its queue names a slot of it any
-  /// more, and what was flushed by it is not told.
+  /// Behind the end of a queue pair in the adapter: what it had completed and no poll has taken is
+  /// not told, and nothing in the adapter's queue names a slot of it any more.
   void leave(std::uint32_t qp_number);
   /// Behind the end of a connection, of which the adapter tells no more: what was posted to `ring`
   /// and has no completion has been flushed. No post may be under way.

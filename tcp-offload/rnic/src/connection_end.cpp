@@ -99,7 +99,7 @@ void Connection::on_disconnected() {
   qp_->flush();
   qp_->is_flushed();  // what it has told is known
   verbs::Error why = why_disconnected();
-  if (!why.code && !had_all) {
+  if (!why.code && (!had_all || qp_->sends().ring().has_flushed())) {
     why = error_of(std::errc::connection_reset, "the connection ended before all was sent");
   }
   if (why.code) explain(EndedBy::kNetwork, false, why.message);

@@ -12,6 +12,10 @@ std::uint64_t octets_of(std::span<const verbs::Sge> sges) {
   return octets;
 }
 
+bool may_be_inline(Opcode opcode) {
+  return opcode == Opcode::kSend || opcode == Opcode::kSendInvalidate || opcode == Opcode::kWrite;
+}
+
 // What the adapter cannot do: RFC 7306 has operations that the verbs do not know.
 bool is_lacking(const SendWr& request, const PostLimits& limits) {
   switch (request.opcode) {
@@ -36,8 +40,9 @@ std::errc refusal_of(const SendWr& request, const PostLimits& limits) {
   if (request.opcode == Opcode::kBindWindow && request.bind == nullptr) {
     return std::errc::invalid_argument;
   }
-  const bool too_long = has(request.flags, verbs::SendFlags::kInline) && octets > limits.max_inline;
-  return too_long ? std::errc::invalid_argument : std::errc{};
+  if (!has(request.flags, verbs::SendFlags::kInline)) return {};
+  const bool taken = may_be_inline(request.opcode) && octets <= limits.max_inline;
+  return taken ? std::errc{} : std::errc::invalid_argument;
 }
 
 std::errc refusal_of(const verbs::RecvWr& request, const PostLimits& limits) {

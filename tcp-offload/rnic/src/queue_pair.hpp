@@ -55,8 +55,7 @@ class QueuePair final : public verbs::provider::Qp {
 /// What an adapter's start-up cannot be asked for. Errors: EINVAL beyond the limits, ENOTSUP.
 verbs::Outcome<void> check_options(const Adapter& adapter, const verbs::ConnectOptions& options);
 
-/// The most private data that librdmacm carries.
-inline constexpr std::size_t kMostPrivateData = 255;
+/// Errors: EINVAL for more than kMostPrivateData.
 verbs::Outcome<void> check_private_data(const Adapter& adapter, std::size_t octets);
 
 }  // namespace iwarp::rnic

@@ -7,7 +7,7 @@
 namespace iwarp::verbs::contract {
 namespace {
 
-constexpr std::array<std::pair<Capability, std::string_view>, 31> kCapabilityNames{{
+constexpr std::array<std::pair<Capability, std::string_view>, 32> kCapabilityNames{{
     {Capability::kAtomics, "Atomics"},
     {Capability::kImmediate, "Immediate"},
     {Capability::kWindows, "Windows"},
@@ -39,6 +39,7 @@ constexpr std::array<std::pair<Capability, std::string_view>, 31> kCapabilityNam
     {Capability::kTellsRefusals, "TellsRefusals"},
     {Capability::kProbesMemory, "ProbesMemory"},
     {Capability::kEmptyRegions, "EmptyRegions"},
+    {Capability::kSolicitedEvents, "SolicitedEvents"},
 }};
 
 }  // namespace
@@ -49,7 +50,8 @@ Capability software_capabilities() {
          kReregistration | kResizing | kKeysRest | kMarkers | kRevision1 | kPrivateData508 |
          kNothingBeforeEstablished | kUnsignaledFreesAtOnce | kSolicitedShown | kCounters |
          kDiagnosis | kTerminateShown | kEndEvents | kWindowsOfType1 | kRemoteInvalidate |
-         kMpaChoices | kPostsWhenAccepted | kTellsRefusals | kProbesMemory | kEmptyRegions;
+         kMpaChoices | kPostsWhenAccepted | kTellsRefusals | kProbesMemory | kEmptyRegions |
+         kSolicitedEvents;
 }
 
 Capability capabilities_of(const DeviceAttributes& attributes) {
@@ -57,7 +59,7 @@ Capability capabilities_of(const DeviceAttributes& attributes) {
   if (attributes.provider == "software") {
     return software_capabilities() | kAdoptsSockets | kKeepsAfterReject | kCapture | kOpenedByName;
   }
-  Capability all = kOpenedByName;
+  Capability all = kOpenedByName | kSolicitedEvents;
   if (attributes.rfc7306) all = all | kAtomics | kImmediate;
   if (attributes.max_mw != 0) all = all | kWindows;
   if (attributes.remote_invalidate) all = all | kRemoteInvalidate;

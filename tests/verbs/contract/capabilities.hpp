@@ -44,7 +44,8 @@ enum class Capability : unsigned {
   kTellsRefusals = 1U << 28U,  ///< A refused TCP connection is kFailed, as no peer has rejected it.
   kProbesMemory = 1U << 29U,   ///< Memory that the process may not use is refused.
   kEmptyRegions = 1U << 30U,   ///< Regions of no octets.
-  kOpenedByName = 1U << 23U,   ///< Device::open() with the name that attributes() tell.
+  kSolicitedEvents = 1U << 31U,  ///< Arm::kSolicited.
+  kOpenedByName = 1U << 23U,     ///< Device::open() with the name that attributes() tell.
 };
 IWARP_FLAGS(Capability)
 

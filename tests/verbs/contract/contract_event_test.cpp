@@ -79,6 +79,7 @@ TEST_P(EventContract, ACompletionOfASendRaisesOneToo) {
 }
 
 TEST_P(EventContract, AQueueThatWaitsForSolicitedOnesSleepsThroughOthers) {
+  IWARP_NEEDS(Capability::kSolicitedEvents);
   server.recv_cq->arm(Arm::kSolicited);
   deliver();
   ASSERT_TRUE(until_received(1));
@@ -89,6 +90,7 @@ TEST_P(EventContract, AQueueThatWaitsForSolicitedOnesSleepsThroughOthers) {
 }
 
 TEST_P(EventContract, AFailedCompletionWakesWhatWaitsForSolicitedOnes) {
+  IWARP_NEEDS(Capability::kSolicitedEvents);
   server.recv_cq->arm(Arm::kSolicited);
   post(right, RecvWr{1, {}});
   left.qp->abort();
