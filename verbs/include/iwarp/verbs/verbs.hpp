@@ -338,11 +338,13 @@ class IWARP_API Device {
   ///  * "soft", the software stack;
   ///  * "soft:INTERFACE", the software stack, whose connections and listeners take that network
   ///    interface alone (provider::open_software());
+  ///  * "rnic:ADAPTER", an iWARP adapter that rdma-core has by that name ("rnic:siw0"): all of the
+  ///    protocol runs there, and what it lacks is refused (ENOTSUP);
   ///  * the empty name, what the environment variable IWARP_DEVICE says, and without it "soft". A
   ///    set-user-ID or set-group-ID program, or one with file capabilities, does not look there.
   ///
   /// Errors: ENODEV if nothing is called so, with a sentence that says what there is; EPERM where
-  /// the interface takes CAP_NET_RAW; those of a system that has no descriptors, threads or memory
+  /// the interface takes CAP_NET_RAW; ENOENT without rdma-core, EACCES and others of an adapter; those of a system that has no descriptors, threads or memory
   /// left for it. From any thread; each call opens a device of its own.
   static Outcome<Device> open(const std::string& name = {});
   /// A device over a provider of the caller's own.
