@@ -344,8 +344,9 @@ class IWARP_API Device {
   ///    set-user-ID or set-group-ID program, or one with file capabilities, does not look there.
   ///
   /// Errors: ENODEV if nothing is called so, with a sentence that says what there is; EPERM where
-  /// the interface takes CAP_NET_RAW; ENOENT without rdma-core, EACCES and others of an adapter; those of a system that has no descriptors, threads or memory
-  /// left for it. From any thread; each call opens a device of its own.
+  /// the interface takes CAP_NET_RAW; ENOENT without rdma-core, EACCES and others of an adapter;
+  /// those of a system that has no descriptors, threads or memory left for it. From any thread;
+  /// each call opens a device of its own.
   static Outcome<Device> open(const std::string& name = {});
   /// A device over a provider of the caller's own.
   explicit Device(std::shared_ptr<provider::Provider> provider) : core_(std::move(provider)) {}
