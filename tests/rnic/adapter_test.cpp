@@ -138,6 +138,8 @@ TEST_F(AdapterObjects, WhatNoAdapterHasIsRefused) {
 }
 
 TEST_F(AdapterObjects, LimitsAreNamed) {
+  EXPECT_EQ(pd_.create_qp(cq_, {.linger = 2h}).error().code, std::errc::invalid_argument);
+  EXPECT_EQ(pd_.create_srq({.max_sge = 4711}).error().code, std::errc::invalid_argument);
   const auto refused = pd_.create_qp(cq_, {.capacity = {.max_send_sge = 4711}});
   EXPECT_EQ(refused.error().code, std::errc::invalid_argument);
   EXPECT_THAT(refused.error().message, AllOf(HasSubstr("max_send_sge 4711"), HasSubstr("iwarp0")));

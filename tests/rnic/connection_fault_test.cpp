@@ -2,6 +2,7 @@
 #include <rdma/rdma_cma.h>
 
 #include <algorithm>
+#include <optional>
 
 #include "rnic_support.hpp"
 
@@ -66,6 +67,19 @@ TEST_F(AdapterConnections, APeerThatDoesNotAnswerIsGivenUp) {
   const auto connected = a_.connect(listener.endpoint(), options);
   ASSERT_FALSE(connected);
   EXPECT_EQ(connected.error().code, std::errc::timed_out);
+}
+
+// The kernel owes an outcome: what it works with is destroyed behind that.
+TEST_F(AdapterConnections, AQueuePairThatAsksCanBeDestroyed) {
+  auto listener = device_.listen(kLoopback).value();
+  std::optional<verbs::QueuePair> asks(pd_.create_qp(cq_).value());
+  const std::array receive{region_.sge(0, 8)};
+  ASSERT_TRUE(asks->post_receive({.wr_id = 5, .sges = receive}));
+  ASSERT_TRUE(asks->start_connect(listener.endpoint()));
+  const auto request = listener.next(10s);
+  ASSERT_TRUE(request);
+  asks.reset();
+  EXPECT_FALSE(cq_.wait(20ms)) << "nothing is told of one that was destroyed";
 }
 
 TEST_F(AdapterConnections, AnAnswerThatCannotBeGivenIsTold) {
@@ -134,6 +148,18 @@ TEST_F(AdapterConnections, AFailedRequestIsInTheDiagnosisWithTheAdaptersNumber) 
   EXPECT_NE(failed[0].status, Status::kSuccess);
   EXPECT_THAT(a_.diagnosis().to_string(), HasSubstr("iwarp0"));
   EXPECT_FALSE(a_.diagnosis().graceful);
+}
+
+// Whether there is a window or a region of that key is this side's affair: adapters do not look.
+TEST_F(AdapterConnections, ABindOfWhatIsNotThereIsRefused) {
+  connect();
+  const verbs::BindWr nothing{Stag{0x12345600}, region_.lkey(), memory_.data(), 8, {}};
+  verbs::SendWr bind{.opcode = verbs::Opcode::kBindWindow, .bind = &nothing};
+  const std::array requests{verbs::SendWr{}, bind, verbs::SendWr{}};
+  const auto posted = a_.post_send(requests, verbs::Posting::kAllOrNone);
+  ASSERT_FALSE(posted);
+  EXPECT_EQ(posted.error().code, std::errc::invalid_argument);
+  EXPECT_EQ(posted.error().index, 1U);
 }
 
 TEST_F(AdapterConnections, RequestsOfWhichTheProgramIsNotToldMakeRoomAgain) {

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <cerrno>
 #include <vector>
 
 #include "completion.hpp"
@@ -23,6 +24,8 @@ constexpr PostLimits kRich{.max_send_sge = 2, .max_recv_sge = 1, .max_inline = 1
 verbs::Sge piece(std::uint32_t length) { return {nullptr, length, Stag{1}}; }
 
 TEST(AdapterPost, RefusesWhatTheAdapterLacks) {
+  EXPECT_EQ(refusal_of(SendWr{.opcode = Opcode::kInvalidate}, kBare), std::errc::not_supported);
+  EXPECT_EQ(refusal_of(SendWr{.opcode = Opcode::kInvalidate}, kRich), std::errc{});
   for (const Opcode opcode : {Opcode::kImmediate, Opcode::kWriteImmediate, Opcode::kFetchAdd,
                               Opcode::kCmpSwap, Opcode::kRegister}) {
     EXPECT_EQ(refusal_of(SendWr{.opcode = opcode}, kRich), std::errc::not_supported);
@@ -55,6 +58,16 @@ TEST(AdapterPost, TakesTheRequestsBeforeTheFirstThatIsRefused) {
   const Admitted taken = admitted(std::span<const SendWr>(requests), kBare);
   EXPECT_EQ(taken.count, 2U);
   EXPECT_EQ(taken.why, std::errc::not_supported);
+}
+
+TEST(AdapterPost, WhatALibraryReturnsIsAnErrno) {
+  errno = EBUSY;
+  EXPECT_EQ(errno_of_post(0), 0);
+  EXPECT_EQ(errno_of_post(ENOMEM), ENOMEM);
+  EXPECT_EQ(errno_of_post(-ENOMEM), ENOMEM);
+  EXPECT_EQ(errno_of_post(-1), EBUSY);
+  errno = 0;
+  EXPECT_EQ(errno_of_post(-1), EIO);
 }
 
 TEST(SendBatch, SaysWhatTheAdapterIsToDo) {

@@ -63,6 +63,29 @@ TEST(WorkRing, KeepsTheFirstFaultAndThatSomethingWasFlushed) {
   EXPECT_TRUE(ring.has_flushed());
 }
 
+TEST(WorkRing, GoesOnWherePositionsBeginAnew) {
+  constexpr std::uint32_t kBefore = 3;
+  WorkRing ring(5, 0 - kBefore);
+  std::vector<WorkSlot*> slots;
+  for (std::uint64_t id = 0; id < 5; ++id) slots.push_back(&ring.post(id, true, true));
+  EXPECT_EQ(ring.room(), 0U);
+  EXPECT_FALSE(ring.settled());
+  for (std::uint64_t id = 0; id < 5; ++id) {
+    EXPECT_EQ(slots[id]->wr_id, id) << "no slot is another's";
+    ring.complete(*slots[id], ended(IBV_WC_SUCCESS));
+    EXPECT_EQ(ring.room(), id + 1);
+    EXPECT_EQ(ring.settled(), id == 4);
+  }
+}
+
+TEST(WorkRing, OfAQueuePairThatIsDestroyedNothingIsTold) {
+  WorkRing ring(2);
+  WorkSlot& slot = ring.post(1, true, true);
+  ring.discard();
+  EXPECT_EQ(ring.outstanding(), 0U);
+  EXPECT_FALSE(ring.complete(slot, ended(IBV_WC_SUCCESS)));
+}
+
 TEST(WorkRing, GivenUpItTellsOfWhatTheAdapterOwedAndOfNothingTwice) {
   WorkRing ring(4);
   ring.post(1, true, true);

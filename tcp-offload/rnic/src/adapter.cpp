@@ -8,6 +8,8 @@
 #include <system_error>
 #include <vector>
 
+#include "iwarp/process/forks.hpp"
+
 namespace iwarp::rnic {
 namespace {
 
@@ -88,6 +90,13 @@ Adapter::Adapter(const RdmaCore& with, ibv_context** opened, ibv_context* which,
 Adapter::~Adapter() { core.rdma_free_devices(opened_); }
 
 Outcome<std::shared_ptr<Adapter>> Adapter::open(const RdmaCore& core, const std::string& name) {
+  static const process::Origin opened_first;
+  if (opened_first.inherited()) {
+    return verbs::fail(std::errc::device_or_resource_busy,
+                       "the adapter '" + name +
+                           "' was opened before this process was forked: what librdmacm has of it "
+                           "is the parent's");
+  }
   const DeviceList list(core);
   ibv_device* const device = list.find(name);
   if (device == nullptr) {

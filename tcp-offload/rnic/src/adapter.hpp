@@ -50,6 +50,10 @@ class Adapter {
 /// octets of revision 2 with it.
 inline constexpr std::size_t kMostPrivateData = 251;
 
+/// How many Reads can be asked for of those that an adapter's limit allows: librdmacm counts them
+/// in eight bits.
+std::uint32_t most_reads(int limit);
+
 /// The adapters of transport iWARP, by rdma-core's names. Any thread.
 std::vector<std::string> iwarp_adapters(const RdmaCore& core);
 

@@ -6,8 +6,6 @@
 namespace iwarp::rnic {
 namespace {
 
-/// librdmacm counts Reads in eight bits.
-constexpr std::uint32_t kMostReads = UINT8_MAX;
 /// What a list of requests is translated with at a time has room for so many, see SendBatch.
 constexpr std::uint32_t kMostSges = 32;
 
@@ -55,6 +53,8 @@ std::uint32_t most_inline(const Adapter& adapter) {
 
 }  // namespace
 
+std::uint32_t most_reads(int limit) { return std::min<std::uint32_t>(count_of(limit), UINT8_MAX); }
+
 verbs::DeviceAttributes attributes_of(const Adapter& adapter) {
   const ibv_device_attr& can = adapter.limits;
   verbs::DeviceAttributes a;
@@ -70,8 +70,8 @@ verbs::DeviceAttributes attributes_of(const Adapter& adapter) {
   a.max_sge = std::min(count_of(can.max_sge), kMostSges);
   a.max_cqe = count_of(can.max_cqe);
   a.max_inline = most_inline(adapter);
-  a.max_ird = std::min(count_of(can.max_qp_rd_atom), kMostReads);
-  a.max_ord = std::min(count_of(can.max_qp_init_rd_atom), kMostReads);
+  a.max_ird = most_reads(can.max_qp_rd_atom);
+  a.max_ord = most_reads(can.max_qp_init_rd_atom);
   a.max_mr_size = can.max_mr_size;
   a.max_private_data = kMostPrivateData;
   a.max_mw = count_of(can.max_mw);

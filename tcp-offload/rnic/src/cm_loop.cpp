@@ -126,7 +126,7 @@ void CmLoop::post_at(Clock::time_point at, Task task) {
 
 void CmLoop::run_apart(Task task) {
   try {
-    process::quiet_thread(std::move(task)).detach();
+    process::quiet_thread(task).detach();
   } catch (const std::system_error& thrown) {
     verbs::log_failure("an adapter's connection gets no thread of its own", thrown);
     post(std::move(task));
@@ -160,7 +160,13 @@ void CmLoop::wait(Clock::time_point until) {
     const auto left = std::chrono::ceil<std::chrono::milliseconds>(until - Clock::now());
     milliseconds = static_cast<int>(std::clamp<std::int64_t>(left.count(), 0, INT_MAX));
   }
+  // An adapter that has been removed is at an end for ever.
+  if (adapter_gone_) at[1].fd = at[2].fd = -1;
   ::poll(at.data(), at.size(), milliseconds);
+  const auto is_over = [](const pollfd& one) {
+    return (one.revents & (POLLERR | POLLHUP)) != 0 && (one.revents & POLLIN) == 0;
+  };
+  adapter_gone_ = adapter_gone_ || is_over(at[1]) || is_over(at[2]);
   eventfd_t count = 0;
   ::eventfd_read(wake_.get(), &count);
 }
@@ -183,12 +189,18 @@ CmLoop::Clock::time_point CmLoop::run_due() {
 void CmLoop::take_cm_events() {
   rdma_cm_event* event = nullptr;
   while (adapter_->core.rdma_get_cm_event(channel_, &event) == 0) {
-    CmEvent copy = copy_of(*event);
-    rdma_cm_id* const of = event->listen_id != nullptr ? event->listen_id : event->id;
-    // Destroying an identifier waits for this.
-    adapter_->core.rdma_ack_cm_event(event);
-    dispatch(of, std::move(copy));
+    verbs::call_program([&] { take(event); });
   }
+}
+
+void CmLoop::take(rdma_cm_event* event) {
+  // Destroying an identifier waits for this.
+  const auto acknowledge = [this](rdma_cm_event* one) { adapter_->core.rdma_ack_cm_event(one); };
+  std::unique_ptr<rdma_cm_event, decltype(acknowledge)> held(event, acknowledge);
+  CmEvent copy = copy_of(*event);
+  rdma_cm_id* const of = event->listen_id != nullptr ? event->listen_id : event->id;
+  held.reset();
+  dispatch(of, std::move(copy));
 }
 
 void CmLoop::dispatch(rdma_cm_id* of, CmEvent event) {
@@ -215,7 +227,7 @@ void CmLoop::dispatch(rdma_cm_id* of, CmEvent event) {
 void CmLoop::take_async_events() {
   ibv_async_event event{};
   while (adapter_->core.ibv_get_async_event(adapter_->context, &event) == 0) {
-    on_async_(event);
+    verbs::call_program([&] { on_async_(event); });
     adapter_->core.ibv_ack_async_event(&event);
   }
 }

@@ -55,6 +55,7 @@ class CmLoop {
   bool take_turn();
   void wait(Clock::time_point until);
   void take_cm_events();
+  void take(rdma_cm_event* event);
   void dispatch(rdma_cm_id* of, CmEvent event);
   void take_async_events();
   Clock::time_point run_due();
@@ -65,6 +66,7 @@ class CmLoop {
   const process::Descriptor wake_;
   const AsyncTask on_async_;
   const process::Origin origin_;
+  bool adapter_gone_ = false;  // its thread's
   std::mutex mutex_;
   std::condition_variable idle_;
   bool stops_ = false;

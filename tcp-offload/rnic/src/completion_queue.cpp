@@ -8,10 +8,10 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <climits>
 
 #include "completion.hpp"
 #include "iwarp/base/deadline.hpp"
+#include "iwarp/provider/inherited.hpp"
 
 namespace iwarp::rnic {
 namespace {
@@ -19,6 +19,8 @@ namespace {
 using verbs::Completion;
 
 constexpr std::size_t kBatch = 32;
+// Another thread that waits may have taken the event of a completion that came later, milliseconds.
+constexpr std::int64_t kSlice = 100;
 // For completions of which the program is told nothing: two of each queue pair, see SendQueue, and
 // one at its end.
 constexpr std::uint32_t kUntold = 64;
@@ -132,6 +134,11 @@ void CompletionQueue::gather_locked() {
   } while (count == some.size());
 }
 
+void CompletionQueue::discard(WorkRing& ring) {
+  const std::lock_guard lock(mutex_);
+  ring.discard();
+}
+
 void CompletionQueue::leave(std::uint32_t qp_number) {
   const std::lock_guard lock(mutex_);
   gather_locked();
@@ -159,8 +166,8 @@ bool CompletionQueue::flush(std::uint64_t wr_id, std::uint32_t qp_number) {
 // The adapter stays armed: its next completion raises an event that was not asked for.
 void CompletionQueue::raise_own() {
   if (!armed_.exchange(false)) return;
-  raised_ = true;
   ::eventfd_write(own_event_.get(), 1);
+  raised_ = true;  // behind it: a taker finds what it is told of
 }
 
 void CompletionQueue::take_back(WorkRing& ring, std::uint32_t count) {
@@ -191,7 +198,7 @@ bool CompletionQueue::wait(std::chrono::milliseconds timeout) {
     if (has_any()) return true;
     const auto left = left_until(until);
     pollfd event{events_.get(), POLLIN, 0};
-    const int milliseconds = static_cast<int>(std::clamp<std::int64_t>(left.count(), 0, INT_MAX));
+    const int milliseconds = static_cast<int>(std::clamp<std::int64_t>(left.count(), 0, kSlice));
     ::poll(&event, 1, milliseconds);
     if (left.count() <= 0) return has_any();
     take_event();
@@ -209,13 +216,13 @@ bool CompletionQueue::take_event() {
   void* context = nullptr;
   if (adapter_->core.ibv_get_cq_event(channel_, &of, &context) != 0) return false;
   adapter_->core.ibv_ack_cq_events(cq_, 1);
-  armed_ = false;
   return true;
 }
 
-std::uint32_t CompletionQueue::capacity() const { return depth_; }
+std::uint32_t CompletionQueue::capacity() const { return depth_.load(); }
 
 verbs::Outcome<void> CompletionQueue::resize(std::uint32_t depth) {
+  if (origin_.refuses()) return verbs::refused();
   const std::lock_guard lock(mutex_);
   if (depth == 0 || gathered_.size() > depth) {
     return verbs::fail(std::errc::invalid_argument,

@@ -35,7 +35,9 @@ class CompletionQueue final : public verbs::provider::Cq {
   /// Takes over what the adapter has completed, for the next poll, so that what is done counts as
   /// done.
   void gather();
-  /// Behind the end of a queue pair in the adapter: what it had completed and no poll has taken is
+  /// As WorkRing::discard().
+  void discard(WorkRing& ring);
+  /// Around the end of a queue pair in the adapter: what it had completed and no poll has taken is
   /// not told, and nothing in the adapter's queue names a slot of it any more.
   void leave(std::uint32_t qp_number);
   /// Behind the end of a connection, of which the adapter tells no more: what was posted to `ring`
@@ -71,7 +73,7 @@ class CompletionQueue final : public verbs::provider::Cq {
   std::atomic<bool> raised_{false};  // own_event_
   std::mutex mutex_;
   std::deque<verbs::Completion> gathered_;
-  std::uint32_t depth_;
+  std::atomic<std::uint32_t> depth_;
 };
 
 }  // namespace iwarp::rnic

@@ -9,6 +9,19 @@ using verbs::ConnectionEvent;
 using verbs::EndedBy;
 using verbs::Outcome;
 
+namespace {
+
+// What ends the kernel's work on a start-up.
+bool is_outcome(rdma_cm_event_type type) {
+  switch (type) {
+    case RDMA_CM_EVENT_ADDR_RESOLVED:
+    case RDMA_CM_EVENT_ROUTE_RESOLVED: return false;
+    default: return true;
+  }
+}
+
+}  // namespace
+
 Connection::~Connection() { drop_id(); }
 
 void Connection::tell(const Event& event) {
@@ -48,6 +61,7 @@ void Connection::on_cm_event(CmEvent event) {
   {
     const std::lock_guard lock(id_mutex_);
     if (event.id != id_.get()) return;  // of an attempt that was given up
+    owed_ = owed_ && !is_outcome(event.type);
   }
   switch (event.type) {
     case RDMA_CM_EVENT_ADDR_RESOLVED: return on_address();
@@ -65,7 +79,9 @@ void Connection::on_cm_event(CmEvent event) {
     case RDMA_CM_EVENT_DEVICE_REMOVAL: {
       const std::string sentence = adapter().name + " has been removed";
       explain(EndedBy::kStack, false, sentence);
-      return end_at_once(error_of(std::errc::no_such_device, sentence));
+      const auto removed = error_of(std::errc::no_such_device, sentence);
+      fail_start({Event::Kind::kFailed, removed, {}});
+      return end_at_once(removed);
     }
     default: return;
   }
@@ -94,6 +110,7 @@ void Connection::on_established(const CmEvent& event) {
   told.info.rfc7306 = false;
   if (!advance(State::kConnecting, State::kRts)) return;
   qp_->sends().open();
+  if (state() != State::kRts) qp_->sends().close();  // the program has ended it meanwhile
   tell(told);
 }
 
@@ -102,7 +119,8 @@ void Connection::on_refused(CmEvent event) {
       error_of(std::errc::connection_refused, adapter().name + ": " + to_.to_string() +
                                                   " rejected the connection (status " +
                                                   std::to_string(event.status) + ")");
-  if (tries_again(error)) return;
+  // One that the peer's program has rejected is not tried again.
+  if (event.private_data.empty() && tries_again(error)) return;
   Event told{Event::Kind::kRejected, error, {}};
   told.info.private_data = std::move(event.private_data);
   fail_start(std::move(told));
@@ -119,13 +137,14 @@ Outcome<void> Connection::accept(CmId& id, const verbs::ConnectionInfo& asked,
   passive_ = true;
   options_ = options;
   info_ = asked;
-  info_.ird = std::max(options.ird, asked.peer_ord.value_or(options.ird));
+  info_.ird = std::min(std::max(options.ird, asked.peer_ord.value_or(options.ird)),
+                       static_cast<std::uint16_t>(most_reads(adapter().limits.max_qp_rd_atom)));
   info_.ord = std::min(options.ord, asked.peer_ird.value_or(options.ord));
   to_ = asked.remote;
   rdma_cm_id* const native = id.get();
   {
     const std::lock_guard lock(id_mutex_);
-    dials_ = true;
+    begin_call();
     id_ = std::move(id);
     host_->loop().watch(id_, weak_from_this());
   }

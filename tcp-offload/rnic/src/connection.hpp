@@ -1,6 +1,7 @@
 #pragma once
 
 #include <atomic>
+#include <condition_variable>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -73,6 +74,8 @@ class Connection final : public CmTarget,
   // Of both sides.
   template <typename Call>
   int with_id(Call call);
+  void begin_call();
+  [[nodiscard]] bool is_inside();
   void on_call_returned(int error);
   void fail_call(int error);
   void on_established(const CmEvent& event);
@@ -87,6 +90,8 @@ class Connection final : public CmTarget,
   void end(verbs::Error error);
   void await_flushed(int looks_left);
   void give_up_posted();
+  void give_up_start();
+  void destroy_apart();
   void drop_id();
 
   const std::shared_ptr<Host> host_;
@@ -102,9 +107,11 @@ class Connection final : public CmTarget,
 
   std::mutex id_mutex_;
   CmId id_;  // with id_mutex_ held
-  bool dials_ =
+  bool inside_ =
       false;  // a thread is inside rdma_connect() or rdma_accept(): it keeps its identifier
+  bool owed_ = false;  // no event has told of the outcome of that
   bool released_ = false;
+  std::condition_variable returned_;  // inside_ is over
 
   // Set before the loop's thread has a part in it, and that thread's from then on.
   bool passive_ = false;

@@ -29,12 +29,14 @@ void Connection::disconnect() {
 }
 
 void Connection::close() {
+  if (state() == State::kError) return;
   if (state() == State::kConnecting || state() == State::kIdle) return abort();
   explain(EndedBy::kProgram, true, "disconnected here");
   soon([](Connection& self) { self.end_at_once({}); });
 }
 
 void Connection::abort() {
+  if (state() == State::kError) return;
   if (advance(State::kIdle, State::kTerminate)) {
     explain(EndedBy::kProgram, false, "aborted here");
     return give_up_posted();
@@ -56,17 +58,33 @@ void Connection::release() {
     unused.swap(on_event_);
   }
   explain(EndedBy::kProgram, true, "the queue pair was destroyed here");
-  state_ = State::kError;
-  bool dials = false;
+  const State before = state_.exchange(State::kError);
+  bool inside = false, owed = false;
   {
-    const std::lock_guard lock(id_mutex_);
+    std::unique_lock lock(id_mutex_);
     released_ = true;
-    dials = dials_;
+    // Once there is a connection the call is about to return.
+    const bool connected = before == State::kRts || before == State::kClosing;
+    if (connected) returned_.wait(lock, [this] { return !inside_; });
+    inside = inside_;
+    owed = owed_;
   }
-  // In the middle of a start-up the kernel holds it, and the adapter places nothing.
-  if (dials) return;
+  if (inside || owed) {
+    give_up_start();
+    qp_->discard();
+    // The thread that is inside of a call does the rest.
+    return inside ? void() : destroy_apart();
+  }
   qp_->destroy();
   drop_id();
+}
+
+// The kernel may wait for its peer in this.
+void Connection::destroy_apart() {
+  host_->loop().run_apart([self = shared_from_this()] {
+    self->qp_->destroy();
+    self->drop_id();
+  });
 }
 
 // ---- The loop's thread ----
@@ -146,13 +164,39 @@ void Connection::give_up_posted() {
   state_ = State::kError;
 }
 
-// librdmacm must not lose it while it is inside of a call.
-void Connection::drop_id() {
-  CmId dropped;  // destroyed without the lock
+// Of a start-up. An adapter that owes the outcome of an accept is not told to flush: the kernel's
+// connection manager for iWARP does not expect that then.
+void Connection::give_up_start() {
+  bool owes_accept = false;
+  {
+    const std::lock_guard lock(id_mutex_);
+    owes_accept = passive_ && owed_;
+  }
+  if (!owes_accept) return give_up_posted();
+  qp_->sends().close();
+  qp_->give_up();
+  settled_ = true;
+  state_ = State::kError;
+}
+
+bool Connection::is_inside() {
   const std::lock_guard lock(id_mutex_);
-  if (!id_ || dials_) return;
-  host_->loop().forget(id_);
-  dropped = std::move(id_);
+  return inside_;
+}
+
+// librdmacm must not lose it while a thread is inside of a call. As long as the kernel owes an
+// outcome its destruction waits for the peer.
+void Connection::drop_id() {
+  auto dropped = std::make_shared<CmId>();  // destroyed without the lock
+  bool owed = false;
+  {
+    const std::lock_guard lock(id_mutex_);
+    if (!id_ || inside_) return;
+    host_->loop().forget(id_);
+    *dropped = std::move(id_);
+    owed = std::exchange(owed_, false);
+  }
+  if (owed) host_->loop().run_apart([dropped, host = host_] { *dropped = CmId(); });
 }
 
 }  // namespace iwarp::rnic

@@ -51,13 +51,15 @@ int Connection::milliseconds_left() const {
 
 void Connection::dial() {
   if (state() != State::kConnecting) return;
+  if (is_inside()) return later(kBetweenAttempts, [](Connection& self) { self.dial(); });
   auto made = host_->loop().make_id(weak_from_this());
   if (!made) return fail_start({Event::Kind::kFailed, made.error(), {}});
   {
     const std::lock_guard lock(id_mutex_);
-    if (released_) return;
-    id_ = std::move(*made);
+    if (!released_) id_ = std::move(*made);
+    owed_ = false;
   }
+  if (*made) return host_->loop().forget(*made);
   const RdmaCore& core = adapter().core;
   sockaddr* const from = is_unspecified(options_.from) ? nullptr : address_of(options_.from);
   const int error = with_id([&](rdma_cm_id* id) {
@@ -88,7 +90,7 @@ void Connection::on_route() {
   {
     const std::lock_guard lock(id_mutex_);
     if (!id_ || state() != State::kConnecting) return;
-    dials_ = true;
+    begin_call();
     id = id_.get();
   }
   host_->loop().run_apart([self = shared_from_this(), id] { self->connect_apart(id); });
@@ -106,15 +108,21 @@ void Connection::connect_apart(rdma_cm_id* id) {
   on_call_returned(adapter().core.rdma_connect(id, &parameters) == 0 ? 0 : errno);
 }
 
+// With id_mutex_ held. From then on the kernel owes an outcome, and destroying what it works with
+// waits for that.
+void Connection::begin_call() { inside_ = owed_ = true; }
+
 // The program may have given it up meanwhile: then the adapter still has what was left to this.
 void Connection::on_call_returned(int error) {
   bool released = false;
   {
     const std::lock_guard lock(id_mutex_);
-    dials_ = false;
+    inside_ = false;
+    owed_ = owed_ && error == 0;
     released = released_;
   }
-  if (released) qp_->destroy();
+  returned_.notify_all();
+  if (released) return destroy_apart();
   if (state() == State::kError) return drop_id();
   if (error != 0) soon([error](Connection& self) { self.fail_call(error); });
 }
@@ -146,7 +154,7 @@ void Connection::fail_start(Event event) {
   if (state() != State::kConnecting || std::exchange(ends_, true)) return;
   const bool rejected = event.kind == Event::Kind::kRejected;
   explain(rejected ? EndedBy::kPeerReject : EndedBy::kNetwork, false, event.error.message);
-  give_up_posted();
+  give_up_start();
   drop_id();
   tell(event);
 }

@@ -80,7 +80,8 @@ Outcome<std::shared_ptr<MemoryRegion>> MemoryRegion::make(
   ibv_mr* const mr = (adapter.core.ibv_reg_mr)(pd->native(), memory.data(), memory.size(),
                                                static_cast<int>(native_access(access)));
   if (mr != nullptr) {
-    const bool bindable = has(access, Access::kWindowBind);
+    // Whether windows may be bound to it the adapter judges.
+    const bool bindable = adapter.limits.max_mw > 0;
     return std::shared_ptr<MemoryRegion>(new MemoryRegion(pd, mr, bindable));
   }
   return failure(adapter.error(

@@ -55,6 +55,7 @@ int NativeQp::modify(ibv_qp_attr attributes, int which) {
 
 void NativeQp::allow_peer(verbs::Access rights) {
   const std::lock_guard lock(mutex_);
+  const auto no_post = sends_->hold();
   if (qp_ == nullptr) return;
   ibv_qp_attr attributes{};
   attributes.qp_access_flags = native_access(rights) & native_access(kEverything);
@@ -90,13 +91,24 @@ void NativeQp::give_up() {
   if (receives_) receives_->give_up();
 }
 
+void NativeQp::discard() {
+  sends_->discard();
+  if (receives_) receives_->discard();
+  leave_queues();
+}
+
+void NativeQp::leave_queues() {
+  init_.send_cq->leave(number_);
+  if (init_.recv_cq != init_.send_cq) init_.recv_cq->leave(number_);
+}
+
 // Completions that lie in the queues name slots that go with this.
 void NativeQp::destroy() {
   const std::lock_guard lock(mutex_);
   if (qp_ == nullptr || origin_.inherited()) return;
+  discard();
   core().ibv_destroy_qp(std::exchange(qp_, nullptr));
-  init_.send_cq->leave(number_);
-  if (init_.recv_cq != init_.send_cq) init_.recv_cq->leave(number_);
+  leave_queues();
 }
 
 }  // namespace iwarp::rnic

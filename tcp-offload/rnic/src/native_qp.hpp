@@ -48,6 +48,8 @@ class NativeQp {
   bool is_flushed();
   /// Behind flush(): the adapter tells no more.
   void give_up();
+  /// Nothing of what was posted is told any more.
+  void discard();
   /// The adapter touches no memory on its behalf when this returns, and what was posted is flushed
   /// without completions. Again: no effect.
   void destroy();
@@ -55,6 +57,7 @@ class NativeQp {
  private:
   explicit NativeQp(Init init) : init_(std::move(init)) {}
   verbs::Outcome<void> create();
+  void leave_queues();
   int modify(ibv_qp_attr attributes, int which);
   [[nodiscard]] const RdmaCore& core() const { return init_.host->adapter()->core; }
 

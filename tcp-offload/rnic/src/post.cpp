@@ -24,6 +24,7 @@ bool is_lacking(const SendWr& request, const PostLimits& limits) {
     case Opcode::kFetchAdd:
     case Opcode::kCmpSwap:
     case Opcode::kRegister: return true;
+    case Opcode::kInvalidate:
     case Opcode::kBindWindow: return !limits.windows;
     default: return false;
   }

@@ -11,6 +11,8 @@ namespace {
 using verbs::Outcome;
 using verbs::provider::QpInit;
 
+constexpr std::chrono::hours kMaxLinger{1};
+
 struct Limit {
   const char* what;
   std::uint32_t wanted, most;
@@ -57,8 +59,8 @@ Outcome<void> check_private_data(const Adapter& adapter, std::size_t octets) {
 }
 
 Outcome<void> check_options(const Adapter& adapter, const verbs::ConnectOptions& options) {
-  const auto most_ird = static_cast<std::uint32_t>(std::max(adapter.limits.max_qp_rd_atom, 0));
-  const auto most_ord = static_cast<std::uint32_t>(std::max(adapter.limits.max_qp_init_rd_atom, 0));
+  const std::uint32_t most_ird = most_reads(adapter.limits.max_qp_rd_atom);
+  const std::uint32_t most_ord = most_reads(adapter.limits.max_qp_init_rd_atom);
   if (options.ird > most_ird || options.ord > most_ord) {
     return verbs::fail(std::errc::invalid_argument,
                        "IRD " + std::to_string(options.ird) + " or ORD " +
@@ -88,6 +90,11 @@ Outcome<std::shared_ptr<QueuePair>> QueuePair::make(const std::shared_ptr<Host>&
   const Adapter& adapter = *host->adapter();
   if (auto checked = check_limits(adapter.name, init.capacity, limits); !checked) {
     return failure(checked.error());
+  }
+  if (init.linger.count() < 0 || init.linger > kMaxLinger) {
+    return verbs::fail(std::errc::invalid_argument, "queue pair: a linger of " +
+                                                        std::to_string(init.linger.count()) +
+                                                        " ms is not within 0 to 1 h");
   }
   if (const char* what = lacking(init)) {
     return verbs::fail(std::errc::not_supported, adapter.name + " has no " + what);
@@ -124,8 +131,8 @@ QueuePair::QueuePair(std::shared_ptr<Host> host, std::shared_ptr<NativeQp> qp, Q
 QueuePair::~QueuePair() { release(); }
 
 void QueuePair::release() {
-  if (origin_.inherited()) return;
-  host_->remove(number());
+  if (origin_.inherited() || released_.exchange(true)) return;
+  host_->remove(number());  // before another one can have the number
   connection_->release();
 }
 

@@ -50,6 +50,7 @@ class QueuePair final : public verbs::provider::Qp {
   const std::shared_ptr<NativeQp> native_;
   const std::shared_ptr<Connection> connection_;
   const process::Origin origin_;
+  std::atomic<bool> released_{false};
 };
 
 /// What an adapter's start-up cannot be asked for. Errors: EINVAL beyond the limits, ENOTSUP.

@@ -2,6 +2,8 @@
 
 #include <dlfcn.h>
 
+#include <cerrno>
+#include <cstdlib>
 #include <string>
 
 #include "system_library.hpp"
@@ -37,6 +39,11 @@ verbs::Outcome<std::unique_ptr<RdmaCore>> load_anew() {
 }
 
 }  // namespace
+
+int errno_of_post(int returned) {
+  const int error = returned == -1 ? errno : std::abs(returned);
+  return returned != 0 && error == 0 ? EIO : error;
+}
 
 // What failed is tried anew: the program may install what is missing.
 verbs::Outcome<const RdmaCore*> RdmaCore::load() {

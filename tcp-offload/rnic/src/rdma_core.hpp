@@ -64,6 +64,10 @@ namespace iwarp::rnic {
   X(rdma_init_qp_attr)          \
   X(rdma_event_str)
 
+/// The errno of a post that returned this: libraries return it, or it with the sign turned, or -1
+/// and leave it in errno.
+int errno_of_post(int returned);
+
 /// The system's rdma-core, loaded at run time and never unloaded. Any thread.
 struct RdmaCore {
 #define IWARP_RNIC_MEMBER(name) decltype(&::name) name = nullptr;

@@ -32,10 +32,10 @@ int ReceiveQueue::post(const RecvWr& request) {
 int ReceiveQueue::hand_over(const RecvWr& request) {
   ReceiveRequest native(request, ring_.post(request.wr_id, true, true));
   ibv_recv_wr* refused = nullptr;
-  const int error = ibv_post_recv(init_.qp, native.native(), &refused);
+  const int error = errno_of_post(ibv_post_recv(init_.qp, native.native(), &refused));
   if (error == 0) return 0;
   init_.cq->take_back(ring_, 1);
-  return error < 0 ? errno : error;
+  return error;
 }
 
 void ReceiveQueue::give_up() {

@@ -27,6 +27,9 @@ class ReceiveQueue {
   /// The adapter tells no more: what is left has been flushed, and so is what is still posted.
   void give_up();
 
+  /// The queue pair is being destroyed.
+  void discard() { init_.cq->discard(ring_); }
+
   [[nodiscard]] const WorkRing& ring() const { return ring_; }
   [[nodiscard]] CompletionQueue& cq() const { return *init_.cq; }
 

@@ -55,6 +55,13 @@ class RnicProvider final : public provider::Provider {
     if (origin_.refuses()) return verbs::refused();
     const auto own = std::dynamic_pointer_cast<ProtectionDomain>(pd);
     if (!own) return foreign("shared receive queue");
+    if (options.max_wr > attributes_.max_srq_wr || options.max_sge > attributes_.max_sge) {
+      return verbs::fail(std::errc::invalid_argument,
+                         "shared receive queue: max_wr " + std::to_string(options.max_wr) +
+                             " or max_sge " + std::to_string(options.max_sge) + " is above the " +
+                             std::to_string(attributes_.max_srq_wr) + " or " +
+                             std::to_string(attributes_.max_sge) + " of " + host_->adapter()->name);
+    }
     return as<provider::Srq>(SharedReceiveQueue::make(own, options));
   }
 

@@ -1,7 +1,6 @@
 #include "send_queue.hpp"
 
 #include <algorithm>
-#include <cerrno>
 
 namespace iwarp::rnic {
 namespace {
@@ -26,6 +25,17 @@ std::uint32_t SendQueue::room() const {
   return ring_.room() > kMarker ? ring_.room() - kMarker : 0;
 }
 
+// An adapter would not look whether there are such objects.
+void SendQueue::check_binds(std::span<const SendWr> requests, Admitted& taken) const {
+  for (std::size_t at = 0; at != taken.count; ++at) {
+    if (requests[at].opcode != verbs::Opcode::kBindWindow) continue;
+    const BindTargets bind = init_.memory->targets_of(*requests[at].bind);
+    if (bind.window != nullptr && bind.region != nullptr) continue;
+    taken = {at, std::errc::invalid_argument};
+    return;
+  }
+}
+
 void SendQueue::make_room(std::size_t wanted) {
   if (room() < wanted) init_.cq->gather();
 }
@@ -35,6 +45,7 @@ Result<void, PostError> SendQueue::post(std::span<const SendWr> requests, verbs:
   if (phase_ == PostingPhase::kFlushed) return flush(requests);
   if (phase_ == PostingPhase::kRefused) return failure(PostError{std::errc::not_connected, 0});
   Admitted taken = admitted(requests, init_.limits);
+  check_binds(requests, taken);
   make_room(taken.count);
   if (taken.count > room()) taken = {room(), std::errc::not_enough_memory};
   if (taken.why != std::errc{} && posting == verbs::Posting::kAllOrNone) {
@@ -83,12 +94,13 @@ void SendQueue::add(const SendWr& request) {
 
 SendQueue::Given SendQueue::hand_over() {
   ibv_send_wr* refused = nullptr;
-  const int error = ibv_post_send(init_.qp, batch_.first(), &refused);
-  if (error == 0) return {batch_.size(), 0};
-  const auto taken =
-      refused == nullptr ? std::size_t{0} : static_cast<std::size_t>(refused - batch_.first());
+  const int error = errno_of_post(ibv_post_send(init_.qp, batch_.first(), &refused));
+  // siw's library names none if all are in its queue, and the kernel has not been told: the end of
+  // the connection flushes them.
+  if (error == 0 || refused == nullptr) return {batch_.size(), 0};
+  const auto taken = static_cast<std::size_t>(refused - batch_.first());
   init_.cq->take_back(ring_, static_cast<std::uint32_t>(batch_.size() - taken));
-  return {taken, error < 0 ? errno : error};
+  return {taken, error};
 }
 
 // An RDMA Write of no octets, which names no memory, behind requests of which the adapter does not

@@ -42,6 +42,11 @@ class SendQueue {
   /// The adapter tells no more: what is left has been flushed, and so is what is still posted.
   void give_up();
 
+  /// No post takes place as long as the caller holds it: where the adapter is to change its state.
+  [[nodiscard]] std::unique_lock<std::mutex> hold() { return std::unique_lock(mutex_); }
+  /// The queue pair is being destroyed.
+  void discard() { init_.cq->discard(ring_); }
+
   [[nodiscard]] const WorkRing& ring() const { return ring_; }
   [[nodiscard]] CompletionQueue& cq() const { return *init_.cq; }
 
@@ -53,6 +58,7 @@ class SendQueue {
     int error = 0;
   };
   [[nodiscard]] std::uint32_t room() const;
+  void check_binds(std::span<const verbs::SendWr> requests, Admitted& taken) const;
   void make_room(std::size_t wanted);
   Result<void, verbs::PostError> flush(std::span<const verbs::SendWr> requests);
   Given give(std::span<const verbs::SendWr> requests);

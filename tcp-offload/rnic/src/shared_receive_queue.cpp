@@ -57,10 +57,10 @@ Result<void, PostError> SharedReceiveQueue::post_receive(std::span<const RecvWr>
 int SharedReceiveQueue::hand_over(const RecvWr& request, WorkSlot& slot) {
   ReceiveRequest native(request, slot);
   ibv_recv_wr* refused = nullptr;
-  const int error = ibv_post_srq_recv(srq_, native.native(), &refused);
+  const int error = errno_of_post(ibv_post_srq_recv(srq_, native.native(), &refused));
   if (error == 0) return 0;
   slots_.give_back(slot);
-  return error < 0 ? errno : error;
+  return error;
 }
 
 Outcome<void> SharedReceiveQueue::arm_limit(std::uint32_t limit) {
@@ -74,6 +74,7 @@ Outcome<void> SharedReceiveQueue::arm_limit(std::uint32_t limit) {
 }
 
 std::uint32_t SharedReceiveQueue::limit() const {
+  if (origin_.refuses()) return 0;
   ibv_srq_attr attributes{};
   if (pd_->adapter().core.ibv_query_srq(srq_, &attributes) != 0) return 0;
   return attributes.srq_limit;

@@ -11,7 +11,7 @@ void WorkRing::take_back(std::uint32_t count) {
   const std::uint32_t done = done_.load(std::memory_order_relaxed);
   const std::uint32_t posted = posted_.load(std::memory_order_relaxed) - count;
   std::uint32_t awaited = posted;
-  while (awaited != done && !slots_[(awaited - 1) % capacity_].signaled) --awaited;
+  while (awaited != done && !slots_[(awaited - 1) & mask_].signaled) --awaited;
   posted_.store(posted, std::memory_order_relaxed);
   awaited_.store(awaited, std::memory_order_relaxed);
 }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <atomic>
+#include <bit>
 #include <memory>
 #include <span>
 
@@ -13,8 +14,16 @@ namespace iwarp::rnic {
 /// completions at a time; the two may be different ones.
 class WorkRing final : public SlotOwner {
  public:
-  explicit WorkRing(std::uint32_t capacity)
-      : capacity_(capacity), slots_(std::make_unique<WorkSlot[]>(capacity)) {}
+  explicit WorkRing(std::uint32_t capacity) : WorkRing(capacity, 0) {}
+  /// The same, of which so many requests have been posted and are done. Positions begin anew behind
+  /// 2^32 - 1.
+  WorkRing(std::uint32_t capacity, std::uint32_t position)
+      : capacity_(capacity),
+        mask_(std::bit_ceil(capacity) - 1),
+        slots_(std::make_unique<WorkSlot[]>(std::size_t{mask_} + 1)),
+        posted_(position),
+        done_(position),
+        awaited_(position) {}
 
   [[nodiscard]] std::uint32_t capacity() const { return capacity_; }
   /// How many more requests it takes.
@@ -33,7 +42,7 @@ class WorkRing final : public SlotOwner {
   /// the call that posts it. Precondition: room() != 0.
   WorkSlot& post(std::uint64_t wr_id, bool told, bool signaled) {
     const std::uint32_t position = posted_.load(std::memory_order_relaxed);
-    WorkSlot& slot = slots_[position % capacity_];
+    WorkSlot& slot = slots_[position & mask_];
     slot = {this, wr_id, position, told, signaled};
     posted_.store(position + 1, std::memory_order_relaxed);
     if (signaled) awaited_.store(position + 1, std::memory_order_relaxed);
@@ -52,9 +61,14 @@ class WorkRing final : public SlotOwner {
     given_up_ = true;
     const std::uint32_t posted = posted_.load(std::memory_order_relaxed);
     for (std::uint32_t at = done_.load(std::memory_order_relaxed); at != posted; ++at) {
-      if (slots_[at % capacity_].signaled) tell(slots_[at % capacity_]);
+      if (slots_[at & mask_].signaled) tell(slots_[at & mask_]);
     }
     done_.store(posted, std::memory_order_release);
+  }
+
+  /// The queue pair is being destroyed: nothing of it is told any more. As give_up().
+  void discard() {
+    give_up([](const WorkSlot&) {});
   }
 
   /// What the adapter said of the first request that failed otherwise than by being flushed.
@@ -68,8 +82,9 @@ class WorkRing final : public SlotOwner {
 
  private:
   const std::uint32_t capacity_;
+  const std::uint32_t mask_;  // of a power of two, so that slots follow each other past the wrap
   const std::unique_ptr<WorkSlot[]> slots_;
-  std::atomic<std::uint32_t> posted_{0}, done_{0}, awaited_{0};
+  std::atomic<std::uint32_t> posted_, done_, awaited_;
   std::atomic<std::uint64_t> fault_{0};
   std::atomic<bool> flushed_{false};
   bool given_up_ = false;

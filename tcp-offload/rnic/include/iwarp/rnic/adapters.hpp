@@ -19,7 +19,8 @@ std::vector<std::string> adapter_names();
 /// the moment in which it is asked for; none on the path of a message. Errors, each of which names
 /// what is missing and what helps: ENOENT (no rdma-core, or one that is too old), ENODEV (no such
 /// adapter, or none of transport iWARP), EACCES (the device files), EBUSY (this process has this
-/// project's own libibverbs loaded, as under `iwarp run`). Any thread.
+/// project's own libibverbs loaded, as under `iwarp run`; or it was forked from one that had opened
+/// an adapter, whose rdma-core it has inherited). Any thread.
 verbs::Outcome<std::shared_ptr<verbs::provider::Provider>> open_adapter(const std::string& name);
 
 }  // namespace iwarp::rnic
