@@ -46,7 +46,8 @@ TEST(DeviceList, SaysOfEachPartOfTheProtocolWhereItRuns) {
 TEST(DeviceList, AnAdapterThatDoesEverythingLeavesNothingToThisHost) {
   const ListedDevice device = device_with({"full"});
   EXPECT_THAT(to_text(device), testing::Not(HasSubstr("this host")));
-  for (const auto& [part, where] : to_json(device)["runs_on"].items()) {
+  const json runs_on = to_json(device)["runs_on"];
+  for (const auto& [part, where] : runs_on.items()) {
     EXPECT_EQ(where, "adapter") << part;
   }
 }
