@@ -126,6 +126,18 @@ void Connection::on_refused(CmEvent event) {
   fail_start(std::move(told));
 }
 
+// What both sides say of themselves. Refers into the options.
+rdma_conn_param Connection::parameters_with(std::uint16_t ird, std::uint16_t ord) const {
+  rdma_conn_param parameters{};
+  parameters.private_data = options_.private_data.data();
+  parameters.private_data_len = static_cast<std::uint8_t>(options_.private_data.size());
+  parameters.responder_resources = static_cast<std::uint8_t>(ird);
+  parameters.initiator_depth = static_cast<std::uint8_t>(ord);
+  parameters.srq = qp_->shares_receives() ? 1 : 0;
+  parameters.qp_num = qp_->number();
+  return parameters;
+}
+
 // ---- The side that accepts ----
 
 Outcome<void> Connection::accept(CmId& id, const verbs::ConnectionInfo& asked,
@@ -148,13 +160,7 @@ Outcome<void> Connection::accept(CmId& id, const verbs::ConnectionInfo& asked,
     id_ = std::move(id);
     host_->loop().watch(id_, weak_from_this());
   }
-  rdma_conn_param parameters{};
-  parameters.private_data = options.private_data.data();
-  parameters.private_data_len = static_cast<std::uint8_t>(options.private_data.size());
-  parameters.responder_resources = static_cast<std::uint8_t>(info_.ird);
-  parameters.initiator_depth = static_cast<std::uint8_t>(info_.ord);
-  parameters.srq = qp_->shares_receives() ? 1 : 0;
-  parameters.qp_num = qp_->number();
+  rdma_conn_param parameters = parameters_with(info_.ird, info_.ord);
   on_call_returned(adapter().core.rdma_accept(native, &parameters) == 0 ? 0 : errno);
   later(std::clamp<Clock::duration>(options.timeout, Clock::duration::zero(), kLongestWait),
         [](Connection& self) { self.fail_step("the peer completes no start-up", ETIMEDOUT); });

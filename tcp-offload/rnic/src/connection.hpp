@@ -74,6 +74,7 @@ class Connection final : public CmTarget,
   // Of both sides.
   template <typename Call>
   int with_id(Call call);
+  [[nodiscard]] rdma_conn_param parameters_with(std::uint16_t ird, std::uint16_t ord) const;
   void begin_call();
   [[nodiscard]] bool is_inside();
   void on_call_returned(int error);

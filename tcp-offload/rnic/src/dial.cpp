@@ -98,13 +98,7 @@ void Connection::on_route() {
 
 // siw waits inside of this until the peer's TCP has answered.
 void Connection::connect_apart(rdma_cm_id* id) {
-  rdma_conn_param parameters{};
-  parameters.private_data = options_.private_data.data();
-  parameters.private_data_len = static_cast<std::uint8_t>(options_.private_data.size());
-  parameters.responder_resources = static_cast<std::uint8_t>(options_.ird);
-  parameters.initiator_depth = static_cast<std::uint8_t>(options_.ord);
-  parameters.srq = qp_->shares_receives() ? 1 : 0;
-  parameters.qp_num = qp_->number();
+  rdma_conn_param parameters = parameters_with(options_.ird, options_.ord);
   on_call_returned(adapter().core.rdma_connect(id, &parameters) == 0 ? 0 : errno);
 }
 

@@ -27,6 +27,7 @@ std::uint32_t SendQueue::room() const {
 
 // An adapter would not look whether there are such objects.
 void SendQueue::check_binds(std::span<const SendWr> requests, Admitted& taken) const {
+  if (!init_.limits.windows) return;
   for (std::size_t at = 0; at != taken.count; ++at) {
     if (requests[at].opcode != verbs::Opcode::kBindWindow) continue;
     const BindTargets bind = init_.memory->targets_of(*requests[at].bind);
