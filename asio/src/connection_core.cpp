@@ -1,5 +1,6 @@
 #include "connection_core.hpp"
 
+#include <algorithm>
 #include <boost/asio/error.hpp>
 #include <utility>
 
@@ -9,9 +10,22 @@ namespace iwarp::asio::detail {
 
 using boost::asio::error::operation_aborted;
 
+namespace {
+
+// As much inline as there is: more is asked for by default than some adapters have.
+connection_options as_device_has(const verbs::DeviceAttributes& device,
+                                 connection_options options) {
+  options.max_inline = std::min(options.max_inline, device.max_inline);
+  return options;
+}
+
+}  // namespace
+
 connection_core::connection_core(std::shared_ptr<domain_core> in, std::shared_ptr<pool_core> pool,
                                  const connection_options& options)
-    : domain_(std::move(in)), pool_(std::move(pool)), options_(options) {
+    : domain_(std::move(in)),
+      pool_(std::move(pool)),
+      options_(as_device_has(domain_->device()->device().attributes(), options)) {
   if (pool_ && pool_->domain_of() != domain_) {
     throw boost::system::system_error(make_error_code(errc::invalid_request),
                                       "message pool: of another domain than the connection");

@@ -20,8 +20,14 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr std::uint32_t kFirstDepth = 1024;
+// Where the queue cannot grow with the connections: room for a thousand of them.
+constexpr std::uint32_t kOnlyDepth = 1U << 16U;
 // A thread that has polled within that time is expected to poll again.
 constexpr auto kProgramPolls = 2ms;
+
+std::uint32_t first_depth(const verbs::DeviceAttributes& device) {
+  return device.resizes_cq ? kFirstDepth : std::min(device.max_cqe, kOnlyDepth);
+}
 
 /// Tells the devices of an execution context that it ends.
 class shutdown_service final : public boost::asio::execution_context::service {
@@ -49,7 +55,7 @@ class shutdown_service final : public boost::asio::execution_context::service {
 device_core::device_core(any_io_executor executor, verbs::Device device)
     : executor_(std::move(executor)),
       device_(std::move(device)),
-      queue_(value_or_throw(device_.create_cq(kFirstDepth))) {
+      queue_(value_or_throw(device_.create_cq(first_depth(device_.attributes())))) {
   // Made now: here it may fail, not when the device is to sleep.
   static_cast<void>(queue_.wait_descriptor());
   descriptor_.emplace(executor_);
@@ -115,6 +121,12 @@ void device_core::add_room(std::uint32_t entries) {
     if (depth > UINT32_MAX)
       value_or_throw(verbs::Outcome<void>(verbs::fail(
           std::errc::invalid_argument, "completion queue: too many connections of one device")));
+    if (!device_.attributes().resizes_cq) {
+      value_or_throw(
+          verbs::Outcome<void>(verbs::fail(std::errc::not_enough_memory,
+                                           "completion queue: too many connections of one device, "
+                                           "whose queues cannot be resized")));
+    }
     value_or_throw(queue_.resize(static_cast<std::uint32_t>(depth)));
   }
   room_wanted_ = wanted;
@@ -131,7 +143,7 @@ void device_core::forget_room(std::uint64_t entries) {
   // is.
   constexpr std::uint64_t kWorthIt = 4;
   const std::uint64_t enough = std::max<std::uint64_t>(room_wanted_ * 2, kFirstDepth);
-  if (queue_.capacity() / kWorthIt < enough) return;
+  if (!device_.attributes().resizes_cq || queue_.capacity() / kWorthIt < enough) return;
   static_cast<void>(queue_.resize(static_cast<std::uint32_t>(enough)));
 }
 

@@ -11,20 +11,23 @@ constexpr std::uint32_t kMostSges = 32;
 
 std::uint32_t count_of(int limit) { return limit < 0 ? 0U : static_cast<std::uint32_t>(limit); }
 
-/// Makes a queue pair, to see whether the adapter grants so many octets inline.
-class InlineProbe {
+/// Objects by which the adapter shows what its attributes do not tell.
+class Probe {
  public:
-  explicit InlineProbe(const Adapter& adapter) : core_(adapter.core) {
+  explicit Probe(const Adapter& adapter) : core_(adapter.core) {
     pd_ = core_.ibv_alloc_pd(adapter.context);
     cq_ = core_.ibv_create_cq(adapter.context, 4, nullptr, nullptr, 0);
   }
-  ~InlineProbe() {
+  ~Probe() {
     if (cq_ != nullptr) core_.ibv_destroy_cq(cq_);
     if (pd_ != nullptr) core_.ibv_dealloc_pd(pd_);
   }
-  InlineProbe(const InlineProbe&) = delete;
-  InlineProbe& operator=(const InlineProbe&) = delete;
+  Probe(const Probe&) = delete;
+  Probe& operator=(const Probe&) = delete;
 
+  /// Whether a completion queue can be resized.
+  [[nodiscard]] bool resizes() const { return cq_ != nullptr && core_.ibv_resize_cq(cq_, 8) == 0; }
+  /// Whether a queue pair has so many octets inline.
   [[nodiscard]] bool grants(std::uint32_t octets) const {
     if (pd_ == nullptr || cq_ == nullptr) return false;
     ibv_qp_init_attr init{};
@@ -43,8 +46,7 @@ class InlineProbe {
   ibv_cq* cq_ = nullptr;
 };
 
-std::uint32_t most_inline(const Adapter& adapter) {
-  const InlineProbe probe(adapter);
+std::uint32_t most_inline(const Probe& probe) {
   for (const std::uint32_t octets : {1024U, 512U, 256U, 128U, 96U, 80U, 64U, 32U, 16U}) {
     if (probe.grants(octets)) return octets;
   }
@@ -57,6 +59,7 @@ std::uint32_t most_reads(int limit) { return std::min<std::uint32_t>(count_of(li
 
 verbs::DeviceAttributes attributes_of(const Adapter& adapter) {
   const ibv_device_attr& can = adapter.limits;
+  const Probe probe(adapter);
   verbs::DeviceAttributes a;
   a.name = "rnic:" + adapter.name;
   a.provider = "rnic";
@@ -69,7 +72,7 @@ verbs::DeviceAttributes attributes_of(const Adapter& adapter) {
   a.max_qp_wr = std::max(count_of(can.max_qp_wr), 1U) - 1;  // see SendQueue::finish()
   a.max_sge = std::min(count_of(can.max_sge), kMostSges);
   a.max_cqe = count_of(can.max_cqe);
-  a.max_inline = most_inline(adapter);
+  a.max_inline = most_inline(probe);
   a.max_ird = most_reads(can.max_qp_rd_atom);
   a.max_ord = most_reads(can.max_qp_init_rd_atom);
   a.max_mr_size = can.max_mr_size;
@@ -77,6 +80,7 @@ verbs::DeviceAttributes attributes_of(const Adapter& adapter) {
   a.max_mw = count_of(can.max_mw);
   a.max_srq = count_of(can.max_srq);
   a.max_srq_wr = count_of(can.max_srq_wr);
+  a.resizes_cq = probe.resizes();
   return a;
 }
 

@@ -62,6 +62,7 @@ Capability capabilities_of(const DeviceAttributes& attributes) {
   Capability all = kOpenedByName | kSolicitedEvents;
   if (attributes.rfc7306) all = all | kAtomics | kImmediate;
   if (attributes.max_mw != 0) all = all | kWindows;
+  if (attributes.resizes_cq) all = all | kResizing;
   if (attributes.remote_invalidate) all = all | kRemoteInvalidate;
   if (attributes.mpa_choices) all = all | kMpaChoices;
   if (attributes.max_srq != 0) all = all | kSharedReceive;

@@ -49,7 +49,8 @@ struct connection_options {
   std::uint32_t max_sends = 128;     ///< Requests given to the device at once; more wait here.
   std::uint32_t max_receives = 128;  ///< The same for async_receive() with a buffer.
   std::uint32_t max_buffers = 4;     ///< Elements of a buffer_list, up to buffer_list::kMax.
-  std::uint32_t max_inline = 256;    ///< Octets that may be sent from memory not registered.
+  std::uint32_t max_inline = 256;  ///< Octets that may be sent from memory not registered; at most
+                                   ///< DeviceAttributes::max_inline, which counts where it is less.
   /// Where async_receive() without a buffer takes messages from; it is kept. Of the same domain.
   const message_pool* messages = nullptr;
   /// Without one: this many receives of `message_size` octets of the connection's own.
