@@ -25,8 +25,10 @@ constexpr int kQuestions = 10;
 // A client asks one question at a time, and its next when it has the answer. The answer leaves when
 // the question's buffer is back, so that each client has one at most: `share` holds it to that, and
 // 1024 are enough for as many clients. One that sends more than its share is cut off, it cannot
-// take the others' receives.
-constexpr iw::message_pool_options kPool{.count = 1024, .message_size = 256, .share = 2};
+// take the others' receives. Where an adapter knows no shares the clients have to be trusted.
+iw::message_pool_options pool_of(const iw::device& device) {
+  return {.count = 1024, .message_size = 256, .share = device.attributes().srq_share ? 2U : 0U};
+}
 
 // The queues of a connection are short as well.
 iw::connection_options options_with(const iw::message_pool& pool) {
@@ -124,7 +126,7 @@ void run(const examples::command_line& given) {
   std::optional<examples::until_interrupt> interrupt;
   iw::endpoint server = given.address();
   if (given.server) {
-    questions.emplace(domain, kPool);
+    questions.emplace(domain, pool_of(device));
     acceptor.emplace(device, server, iw::listen_options{.backlog = 1024});
     server = acceptor->local_endpoint();
     examples::start(context, serve(*acceptor, domain, *questions, clients));
@@ -132,7 +134,7 @@ void run(const examples::command_line& given) {
   if (!given.client) interrupt.emplace(context, server);
   const auto begin = std::chrono::steady_clock::now();
   int running = given.client ? connections : 0;
-  if (given.client) answers.emplace(domain, kPool);
+  if (given.client) answers.emplace(domain, pool_of(device));
   crowd others(context, running);
   for (int number = running; number > 0; --number) {
     examples::start(context,

@@ -3,16 +3,40 @@ the shared directory."""
 
 import os
 import pathlib
+import re
 import shlex
+import shutil
 import socket
 import subprocess
 import time
 
 RUN = pathlib.Path(__file__).resolve().parents[2] / "scripts" / "siw-guest" / "run"
+LIBRARIES = "lib"  # of the shared directory, where bring() puts them: for LD_LIBRARY_PATH
+IN_THE_GUEST_ALREADY = ("libibverbs", "librdmacm", "libnl", "libc.so", "ld-linux", "linux-vdso")
 
 
 class GuestError(Exception):
     """The guest did not come up, or a command in it did not end."""
+
+
+def bring(programs, share):
+    """Copies programs of the host into the shared directory, and the libraries that they need into its LIBRARIES."""
+    libraries = share / LIBRARIES
+    libraries.mkdir(exist_ok=True)
+    for program in programs:
+        shutil.copy(program, share)
+        listed = subprocess.run(["ldd", program], check=True, capture_output=True, text=True).stdout
+        for name, path in re.findall(r"(\S+) => (/\S+)", listed):
+            if not name.startswith(IN_THE_GUEST_ALREADY):
+                shutil.copy(path, libraries / name)
+
+
+def find_program(build, name):
+    """A program of that name somewhere in a build directory."""
+    for path in build.rglob(name):
+        if path.is_file() and os.access(path, os.X_OK):
+            return path
+    raise GuestError(f"no program {name} in {build}: build it first")
 
 
 class UserNetwork:
@@ -112,10 +136,10 @@ class Guest:
     BOOT_SECONDS = 120  # five when the machine has nothing else to do
     BOOTS = 3  # on an overloaded machine the emulated clock may jump and the boot stall
 
-    def __init__(self, share, siw_parameters, network):
+    def __init__(self, share, siw_parameters, network, seconds=1200):
         self.share = pathlib.Path(share)
         self.network = network
-        self.arguments = [str(RUN), "--quiet", "--stdin", "--timeout", "1200", "--share", str(share),
+        self.arguments = [str(RUN), "--quiet", "--stdin", "--timeout", str(seconds), "--share", str(share),
                           "--siw", siw_parameters, *network.options(), "--", "bash", "-s"]
         self.process = None
         self.started = 0

@@ -26,6 +26,30 @@ TEST(WorkRing, ACompletionTellsOfThoseBeforeIt) {
   EXPECT_TRUE(ring.settled());
 }
 
+TEST(WorkRing, ASlotIsKeptUntilItsOwnCompletion) {
+  WorkRing ring(4);
+  WorkSlot& read = ring.post(1, true, true);
+  ring.post(2, false, false);
+  WorkSlot& send = ring.post(3, true, true);
+  EXPECT_TRUE(ring.complete(send, ended(IBV_WC_SUCCESS)));
+  EXPECT_EQ(ring.room(), 1U) << "the Read is under way";
+  EXPECT_FALSE(ring.settled());
+  ring.post(4, true, true);
+  EXPECT_EQ(read.wr_id, 1U);
+  EXPECT_TRUE(ring.complete(read, ended(IBV_WC_SUCCESS)));
+  EXPECT_EQ(ring.outstanding(), 1U);
+}
+
+TEST(WorkRing, WhatIsGivenUpIsToldOnce) {
+  WorkRing ring(4);
+  ring.post(1, true, true);
+  WorkSlot& send = ring.post(2, true, true);
+  EXPECT_TRUE(ring.complete(send, ended(IBV_WC_SUCCESS)));
+  std::vector<std::uint64_t> told;
+  ring.give_up([&](const WorkSlot& slot) { told.push_back(slot.wr_id); });
+  EXPECT_EQ(told, std::vector<std::uint64_t>{1});
+}
+
 TEST(WorkRing, IsSettledWithSilentRequestsBehindTheLastThatIsTold) {
   WorkRing ring(4);
   WorkSlot& told = ring.post(1, true, true);

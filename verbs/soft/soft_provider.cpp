@@ -43,7 +43,7 @@ DeviceAttributes attributes_of(DeviceNames names) {
   a.max_mw = ddp::StagTable::kMaxStags;
   a.max_srq = kMaxObjects;
   a.max_srq_wr = kMaxQpWr;
-  a.resizes_cq = a.remote_invalidate = a.mpa_choices = a.rfc7306 = true;
+  a.srq_share = a.resizes_cq = a.remote_invalidate = a.mpa_choices = a.rfc7306 = true;
   a.max_private_data = mpa::kMaxPrivateData - mpa::kEnhancedDataSize;
   return a;
 }

@@ -24,7 +24,12 @@ bool WorkRing::complete(WorkSlot& slot, const ibv_wc& wc) {
     const auto status = static_cast<std::uint64_t>(wc.status);
     fault_.store(status << kStatusBits | wc.vendor_err, std::memory_order_relaxed);
   }
-  done_.store(slot.position + 1, std::memory_order_release);
+  slot.done = true;
+  if (static_cast<std::int32_t>(slot.position + 1 - told_) > 0) told_ = slot.position + 1;
+  // A slot whose completion is to come keeps its place: the adapter has its address.
+  std::uint32_t done = done_.load(std::memory_order_relaxed);
+  while (done != told_ && (slots_[done & mask_].done || !slots_[done & mask_].signaled)) ++done;
+  done_.store(done, std::memory_order_release);
   return true;
 }
 

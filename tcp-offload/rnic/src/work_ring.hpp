@@ -10,8 +10,9 @@
 
 namespace iwarp::rnic {
 
-/// The requests of a queue that completes in their order. One thread posts at a time, and one takes
-/// completions at a time; the two may be different ones.
+/// The requests of a queue that completes in their order, or nearly: siw tells of an RDMA Read when
+/// the response is there, and of what was posted behind it when that is sent. One thread posts at a
+/// time, and one takes completions at a time; the two may be different ones.
 class WorkRing final : public SlotOwner {
  public:
   explicit WorkRing(std::uint32_t capacity) : WorkRing(capacity, 0) {}
@@ -23,12 +24,13 @@ class WorkRing final : public SlotOwner {
         slots_(std::make_unique<WorkSlot[]>(std::size_t{mask_} + 1)),
         posted_(position),
         done_(position),
-        awaited_(position) {}
+        awaited_(position),
+        told_(position) {}
 
   [[nodiscard]] std::uint32_t capacity() const { return capacity_; }
   /// How many more requests it takes.
   [[nodiscard]] std::uint32_t room() const { return capacity_ - outstanding(); }
-  /// Requests that are not known to be done.
+  /// Requests that are not known to be done, and those behind the first of them.
   [[nodiscard]] std::uint32_t outstanding() const {
     return posted_.load(std::memory_order_relaxed) - done_.load(std::memory_order_acquire);
   }
@@ -43,7 +45,7 @@ class WorkRing final : public SlotOwner {
   WorkSlot& post(std::uint64_t wr_id, bool told, bool signaled) {
     const std::uint32_t position = posted_.load(std::memory_order_relaxed);
     WorkSlot& slot = slots_[position & mask_];
-    slot = {this, wr_id, position, told, signaled};
+    slot = {this, wr_id, position, told, signaled, false};
     posted_.store(position + 1, std::memory_order_relaxed);
     if (signaled) awaited_.store(position + 1, std::memory_order_relaxed);
     return slot;
@@ -51,7 +53,7 @@ class WorkRing final : public SlotOwner {
   /// The adapter has not taken the last ones after all. With the completion queue's lock.
   void take_back(std::uint32_t count);
 
-  // SlotOwner: with it the requests before it are done, too.
+  // SlotOwner: with it those requests before it are done, too, of which the adapter does not tell.
   bool complete(WorkSlot& slot, const ibv_wc& wc) override;
 
   /// The connection is over, and the adapter tells no more: calls `tell` for each request of which
@@ -61,7 +63,8 @@ class WorkRing final : public SlotOwner {
     given_up_ = true;
     const std::uint32_t posted = posted_.load(std::memory_order_relaxed);
     for (std::uint32_t at = done_.load(std::memory_order_relaxed); at != posted; ++at) {
-      if (slots_[at & mask_].signaled) tell(slots_[at & mask_]);
+      const WorkSlot& slot = slots_[at & mask_];
+      if (slot.signaled && !slot.done) tell(slot);
     }
     done_.store(posted, std::memory_order_release);
   }
@@ -85,6 +88,7 @@ class WorkRing final : public SlotOwner {
   const std::uint32_t mask_;  // of a power of two, so that slots follow each other past the wrap
   const std::unique_ptr<WorkSlot[]> slots_;
   std::atomic<std::uint32_t> posted_, done_, awaited_;
+  std::uint32_t told_;  // behind the last one of which the adapter has told; for completions
   std::atomic<std::uint64_t> fault_{0};
   std::atomic<bool> flushed_{false};
   bool given_up_ = false;

@@ -25,6 +25,7 @@ struct WorkSlot {
   std::uint32_t position = 0;  ///< In its queue, counted from 0.
   bool told = true;            ///< Whether the program is told of it when it succeeds.
   bool signaled = true;        ///< Whether the adapter tells of it when it succeeds.
+  bool done = false;           ///< Whether the adapter has told of it.
 };
 
 }  // namespace iwarp::rnic

@@ -1,7 +1,7 @@
 // The contract's tests over a device that is opened by name.
 //
-//   provider_contract [--device NAME] [--address ADDRESS] [--pause MILLISECONDS]
-//                     [--with NAME]... [--without NAME]...
+//   provider_contract [--device NAME [--server-device NAME]] [--address ADDRESS]
+//                     [--pause MILLISECONDS] [--with NAME]... [--without NAME]...
 //
 // Besides come GoogleTest's own arguments. --with and --without name capabilities that the device
 // has, or has not, unlike what its attributes tell. --pause is for peers that lose what comes right
@@ -32,6 +32,8 @@ void take(std::string_view option, std::string_view value) {
   DeviceChoice& chosen = choice();
   if (option == "--device") {
     chosen.name = value;
+  } else if (option == "--server-device") {
+    chosen.server_name = value;
   } else if (option == "--address") {
     chosen.address = test::must(Address::parse(value));
   } else if (option == "--pause") {

@@ -1,6 +1,7 @@
 #include "verbs/contract/device_world.hpp"
 
 #include <chrono>
+#include <optional>
 #include <thread>
 
 #include "support/sanitizers.hpp"
@@ -14,10 +15,12 @@ using namespace std::chrono_literals;
 class DeviceWorld final : public World {
  public:
   explicit DeviceWorld(const DeviceChoice& choice)
-      : device_(test::must(Device::open(choice.name))), choice_(choice) {}
+      : device_(test::must(Device::open(choice.name))), choice_(choice) {
+    if (!choice.server_name.empty()) server_ = test::must(Device::open(choice.server_name));
+  }
 
   Device& client() override { return device_; }
-  Device& server() override { return device_; }
+  Device& server() override { return server_ ? *server_ : device_; }
   [[nodiscard]] Endpoint listen_at() const override { return {choice_.address, 0}; }
   bool until(const std::function<bool()>& condition) override { return wait(condition, kPatience); }
   void settle() override {
@@ -25,7 +28,9 @@ class DeviceWorld final : public World {
   }
   void on_connected() override { std::this_thread::sleep_for(choice_.pause); }
   [[nodiscard]] Capability capabilities() const override {
-    return without(capabilities_of(device_.attributes()) | choice_.more, choice_.fewer);
+    Capability both = capabilities_of(device_.attributes());
+    if (server_) both = both & capabilities_of(server_->attributes());
+    return without(both | choice_.more, choice_.fewer);
   }
 
  private:
@@ -43,6 +48,7 @@ class DeviceWorld final : public World {
   }
 
   Device device_;
+  std::optional<Device> server_;
   const DeviceChoice choice_;
 };
 

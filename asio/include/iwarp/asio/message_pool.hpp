@@ -53,7 +53,8 @@ class IWARP_API message {
 struct message_pool_options {
   std::uint32_t count = 1024;         ///< Buffers, all posted at once.
   std::uint32_t message_size = 4096;  ///< Octets of each: the longest message that may come.
-  /// The most buffers that one connection may have at once (RFC 5042 §6.4.3.1); 0: all of them.
+  /// The most buffers that one connection may have at once (RFC 5042 §6.4.3.1); 0: all of them. Not
+  /// on every adapter: DeviceAttributes::srq_share.
   std::uint32_t share = 0;
 };
 

@@ -267,6 +267,7 @@ struct DeviceAttributes {
   std::uint32_t max_mw = 0;          ///< Memory windows.
   std::uint32_t max_srq = 0;         ///< Shared receive queues.
   std::uint32_t max_srq_wr = 0;      ///< Receives posted to one of them.
+  bool srq_share = false;            ///< SrqOptions::share.
   bool resizes_cq = false;           ///< CompletionQueue::resize().
   bool remote_invalidate = false;    ///< Regions can be made with Access::kRemoteInvalidate.
   bool mpa_choices = false;  ///< A start-up obeys ConnectOptions::mpa_revision, peer_to_peer,
