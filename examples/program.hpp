@@ -67,34 +67,39 @@ inline int run(int argc, char** argv, const char* usage,
   }
 }
 
-/// Whether an error is an end that was wished: the peer's (eof), or this program's.
-inline bool is_end(const std::exception_ptr& error) {
+/// Whether that is what a coroutine failed with.
+inline bool is(const std::exception_ptr& error, boost::system::error_code code) {
   try {
-    std::rethrow_exception(error);
-  } catch (const boost::system::system_error& end) {
-    return end.code() == boost::asio::error::eof ||
-           end.code() == boost::asio::error::operation_aborted;
+    if (error) std::rethrow_exception(error);
+    return false;
+  } catch (const boost::system::system_error& failure) {
+    return failure.code() == code;
   } catch (...) {
     return false;
   }
 }
 
-/// Starts a coroutine that the program is about: if it fails, the error comes out of run().
+/// Starts a coroutine that the program is about: if it fails, the error comes out of run(), but for
+/// the end that this program has wished.
 template <typename Context>
 void start(Context&& context, boost::asio::awaitable<void> body, std::function<void()> then = {}) {
   boost::asio::co_spawn(context, std::move(body),
                         [then = std::move(then)](const std::exception_ptr& error) {
-                          if (error && !is_end(error)) std::rethrow_exception(error);
+                          if (error && !is(error, boost::asio::error::operation_aborted))
+                            std::rethrow_exception(error);
                           if (then) then();
                         });
 }
 
-/// Starts one for a single peer, whose failure is not the program's: it is told.
+/// Starts one for a single peer, whose failure is not the program's: it is told. That the peer ends
+/// it (eof) is none.
 template <typename Context>
 void start_session(Context&& context, boost::asio::awaitable<void> body) {
   boost::asio::co_spawn(context, std::move(body), [](const std::exception_ptr& error) {
     try {
-      if (error && !is_end(error)) std::rethrow_exception(error);
+      if (error && !is(error, boost::asio::error::eof) &&
+          !is(error, boost::asio::error::operation_aborted))
+        std::rethrow_exception(error);
     } catch (const std::exception& failure) {
       std::cerr << "a session failed: " << failure.what() << '\n';
     }

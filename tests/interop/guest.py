@@ -187,6 +187,10 @@ class Guest:
     def check_alive(self):
         if self.process.poll() is not None:
             raise GuestError(f"the guest ended: {(self.share / 'run.log').read_text(errors='replace').strip()}")
+        console = self.share / ".guest" / "console"
+        fault = console.exists() and re.search(r"kernel BUG at .*|BUG: .*|Oops: .*", console.read_text(errors="replace"))
+        if fault:
+            raise GuestError(f"the guest's kernel has stopped: {fault[0].strip()}; see {console}")
 
     def call(self, name, line):
         """Runs a shell line to its end; its output. Raises if it fails."""

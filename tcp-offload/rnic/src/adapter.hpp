@@ -26,6 +26,9 @@ class Adapter {
   const std::string name;  ///< As rdma-core has it.
   const ibv_device_attr limits;
 
+  /// Whether it is Linux siw, which does a few things in its own way.
+  [[nodiscard]] bool is_siw() const { return limits.vendor_id == kSiwVendor; }
+
   /// For a queue: as its context in the adapter, by which number_of() finds it again.
   [[nodiscard]] std::uint32_t next_number() { return next_number_.fetch_add(1); }
   static void* as_context(std::uint32_t number) {
@@ -41,6 +44,8 @@ class Adapter {
  private:
   Adapter(const RdmaCore& with, ibv_context** opened, ibv_context* which,
           const ibv_device_attr& can);
+
+  static constexpr std::uint32_t kSiwVendor = 0x626d74;  // "bmt"
 
   ibv_context** const opened_;
   std::atomic<std::uint32_t> next_number_{1};

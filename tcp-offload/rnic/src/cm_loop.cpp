@@ -20,7 +20,13 @@ using verbs::Outcome;
 
 void make_nonblocking(int fd) { ::fcntl(fd, F_SETFL, ::fcntl(fd, F_GETFL) | O_NONBLOCK); }
 
-CmEvent copy_of(const rdma_cm_event& event) {
+// Of a connection that stands siw tells the depths the other way round: at neither end they are
+// what librdmacm calls them (siw_cm_upcall() of Linux 6.1).
+bool has_swapped_depths(const Adapter& adapter, rdma_cm_event_type type) {
+  return adapter.is_siw() && type == RDMA_CM_EVENT_ESTABLISHED;
+}
+
+CmEvent copy_of(const Adapter& adapter, const rdma_cm_event& event) {
   CmEvent copy;
   copy.type = event.event;
   copy.status = event.status;
@@ -28,6 +34,7 @@ CmEvent copy_of(const rdma_cm_event& event) {
   const rdma_conn_param& from = event.param.conn;
   copy.ird = from.responder_resources;
   copy.ord = from.initiator_depth;
+  if (has_swapped_depths(adapter, event.event)) std::swap(copy.ird, copy.ord);
   const auto* data = static_cast<const std::byte*>(from.private_data);
   if (data != nullptr) copy.private_data.assign(data, data + from.private_data_len);
   return copy;
@@ -197,7 +204,7 @@ void CmLoop::take(rdma_cm_event* event) {
   // Destroying an identifier waits for this.
   const auto acknowledge = [this](rdma_cm_event* one) { adapter_->core.rdma_ack_cm_event(one); };
   std::unique_ptr<rdma_cm_event, decltype(acknowledge)> held(event, acknowledge);
-  CmEvent copy = copy_of(*event);
+  CmEvent copy = copy_of(*adapter_, *event);
   rdma_cm_id* const of = event->listen_id != nullptr ? event->listen_id : event->id;
   held.reset();
   dispatch(of, std::move(copy));

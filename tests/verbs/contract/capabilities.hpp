@@ -54,6 +54,11 @@ constexpr Capability without(Capability set, Capability taken) {
   return static_cast<Capability>(static_cast<unsigned>(set) & ~static_cast<unsigned>(taken));
 }
 
+/// What is in both.
+constexpr Capability common(Capability one, Capability other) {
+  return static_cast<Capability>(static_cast<unsigned>(one) & static_cast<unsigned>(other));
+}
+
 /// What a device that was opened by name promises, as far as its attributes and the name of its
 /// provider tell.
 Capability capabilities_of(const DeviceAttributes& attributes);

@@ -1,4 +1,6 @@
 // What every provider promises of rejections and of private data.
+#include <algorithm>
+
 #include "verbs/contract/fixture.hpp"
 
 namespace iwarp::verbs::contract {
@@ -138,9 +140,12 @@ class PrivateDataContract : public Contract {
     ASSERT_TRUE(until([&] { return left.told->has(Kind::kEstablished); }));
     EXPECT_EQ(left.told->first(Kind::kEstablished).info.private_data, answered.private_data);
     expect_service(left, right);
+    ASSERT_TRUE(until([&] { return right.told->has(Kind::kEstablished); }));
     EXPECT_EQ(right.told->first(Kind::kEstablished).info.private_data, asked.private_data);
   }
-  const std::size_t most = world->client().attributes().max_private_data;
+  const std::size_t asks = world->client().attributes().max_private_data;
+  const std::size_t answers = world->server().attributes().max_private_data;
+  const std::size_t most = std::min(asks, answers);
 };
 IWARP_IN_EVERY_WORLD(PrivateDataContract);
 
@@ -165,7 +170,7 @@ TEST_P(PrivateDataContract, TooMuchIsRefusedWhereItIsAsked) {
   End left(client);
   const Listening listening = listen();
   ConnectOptions asked;
-  asked.private_data = pattern(most + 1);
+  asked.private_data = pattern(asks + 1);
   EXPECT_EQ(refusal(left.qp->start_connect(listening.endpoint(), asked)),
             std::errc::invalid_argument);
   settle();
@@ -181,7 +186,7 @@ TEST_P(PrivateDataContract, TooMuchIsRefusedWhereItIsAnswered) {
   auto request = ask(left, listening);
   ASSERT_TRUE(request);
   ConnectOptions answered;
-  answered.private_data = pattern(most + 1);
+  answered.private_data = pattern(answers + 1);
   EXPECT_EQ(refusal(request->start_accept(*right.qp, answered)), std::errc::invalid_argument);
   EXPECT_EQ(refusal(request->reject(answered.private_data)), std::errc::invalid_argument);
   EXPECT_EQ(right.qp->state(), QpState::kIdle);

@@ -29,7 +29,7 @@ class DeviceWorld final : public World {
   void on_connected() override { std::this_thread::sleep_for(choice_.pause); }
   [[nodiscard]] Capability capabilities() const override {
     Capability both = capabilities_of(device_.attributes());
-    if (server_) both = both & capabilities_of(server_->attributes());
+    if (server_) both = common(both, capabilities_of(server_->attributes()));
     return without(both | choice_.more, choice_.fewer);
   }
 
