@@ -10,22 +10,13 @@ namespace iwarp::asio::detail {
 
 using boost::asio::error::operation_aborted;
 
-namespace {
-
-// As much inline as there is: more is asked for by default than some adapters have.
-connection_options as_device_has(const verbs::DeviceAttributes& device,
-                                 connection_options options) {
-  options.max_inline = std::min(options.max_inline, device.max_inline);
-  return options;
-}
-
-}  // namespace
-
 connection_core::connection_core(std::shared_ptr<domain_core> in, std::shared_ptr<pool_core> pool,
                                  const connection_options& options)
     : domain_(std::move(in)),
       pool_(std::move(pool)),
-      options_(as_device_has(domain_->device()->device().attributes(), options)) {
+      options_(options),
+      max_inline_(
+          std::min(options.max_inline, domain_->device()->device().attributes().max_inline)) {
   if (pool_ && pool_->domain_of() != domain_) {
     throw boost::system::system_error(make_error_code(errc::invalid_request),
                                       "message pool: of another domain than the connection");
@@ -38,7 +29,7 @@ void connection_core::attach() {
                      .max_recv_wr = options_.max_receives,
                      .max_send_sge = options_.max_buffers,
                      .max_recv_sge = options_.max_buffers,
-                     .max_inline = options_.max_inline};
+                     .max_inline = max_inline_};
   wanted.signaling = verbs::Signaling::kAll;
   wanted.srq = pool_ ? &pool_->queue() : nullptr;
   wanted.source_buffers = options_.source_buffers;

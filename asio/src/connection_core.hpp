@@ -7,10 +7,10 @@
 #include <string>
 #include <vector>
 
-#include "atomic_results.hpp"
 #include "dependent.hpp"
 #include "iwarp/asio/connection.hpp"
 #include "pool_core.hpp"
+#include "registered_places.hpp"
 
 namespace iwarp::asio::detail {
 
@@ -76,6 +76,9 @@ class connection_core : public dependent, public std::enable_shared_from_this<co
   void submit(posted_base& operation);
   Result<void, verbs::PostError> post(posted_base& operation);
   Result<void, verbs::PostError> post_send(posted_base& operation, std::uint64_t wr_id);
+  verbs::Sge place_for_atomic(posted_base& operation);
+  verbs::Sge copy_of_message(posted_base& operation);
+  static void give_back_place(posted_base& operation);
   [[nodiscard]] static received result_of(const verbs::Completion& completion);
   void post_pending(posted_base::queue which);
   void finish(posted_base& operation, const verbs::Completion& completion);
@@ -94,6 +97,7 @@ class connection_core : public dependent, public std::enable_shared_from_this<co
   const std::shared_ptr<domain_core> domain_;
   const std::shared_ptr<pool_core> pool_;
   const connection_options options_;
+  const std::uint32_t max_inline_;  // octets: what is asked for, or the device has
   std::optional<verbs::QueuePair> qp_;
 
   // In a session only.
@@ -109,8 +113,9 @@ class connection_core : public dependent, public std::enable_shared_from_this<co
   std::deque<message> messages_;
   // Of a closed one, whose end must not need memory, as a new deque does. Outside of a session.
   std::deque<message> dropped_;
-  std::optional<atomic_results> atomics_;
-  std::shared_ptr<connection_core> self_;  // while a closed connection sees its stream off
+  std::optional<registered_places> atomics_;  // results
+  std::optional<registered_places> copies_;   // messages that are not registered, and not inline
+  std::shared_ptr<connection_core> self_;     // while a closed connection sees its stream off
 };
 
 }  // namespace iwarp::asio::detail

@@ -1,5 +1,7 @@
 #include <algorithm>
 #include <boost/asio/error.hpp>
+#include <cstring>
+#include <utility>
 
 #include "connection_core.hpp"
 #include "throw_error.hpp"
@@ -10,6 +12,8 @@ namespace iwarp::asio::detail {
 using boost::asio::error::operation_aborted;
 
 namespace {
+
+constexpr std::size_t kAtomicSize = sizeof(std::uint64_t);
 
 // Elements of a list as verbs want them.
 class sges {
@@ -81,7 +85,7 @@ void connection_core::atomic(posted_base& operation) {
     const session held(*this);
     operation.is_atomic = true;
     try {
-      if (!atomics_) atomics_.emplace(domain_->pd(), options_.max_sends);
+      if (!atomics_) atomics_.emplace(domain_->pd(), options_.max_sends, kAtomicSize);
     } catch (const boost::system::system_error& refused) {
       note(refused.what());
       return complete(operation, refused.code());
@@ -95,6 +99,14 @@ void connection_core::request(posted_base& operation) {
   const session held(*this);
   if (closed_) return complete(operation, operation_aborted);
   if (const error_code error = check(operation)) return complete(operation, error);
+  if (operation.request.unregistered.size() > max_inline_) {
+    try {
+      if (!copies_) copies_.emplace(domain_->pd(), options_.max_sends, options_.max_inline);
+    } catch (const boost::system::system_error& refused) {
+      note(refused.what());
+      return complete(operation, refused.code());
+    }
+  }
   domain_->device()->begin_operation();
   const bool receive = operation.in == posted_base::queue::receive;
   operation_list& pending = receive ? pending_receives_ : pending_sends_;
@@ -119,7 +131,7 @@ void connection_core::submit(posted_base& operation) {
   --(receive ? receives_posted_ : sends_posted_);
   posted_.erase(operation);
   const auto owner = std::move(operation.owner);
-  if (operation.is_atomic) atomics_->give_back(operation.atomic_place);
+  give_back_place(operation);
   end(operation, post_error(operation, posted.error().code));
 }
 
@@ -145,19 +157,42 @@ Result<void, verbs::PostError> connection_core::post_send(posted_base& operation
   if (request.fence) wr.flags = wr.flags | verbs::SendFlags::kFence;
   if (request.solicited) wr.flags = wr.flags | verbs::SendFlags::kSolicited;
   verbs::Sge other;
-  if (request.unregistered.size() != 0) {
+  const std::size_t loose = request.unregistered.size();
+  if (loose > max_inline_) {
+    other = copy_of_message(operation);
+    wr.sges = {&other, 1};
+  } else if (loose != 0) {
     wr.flags = wr.flags | verbs::SendFlags::kInline;
     other = {const_cast<void*>(request.unregistered.data()),  // verbs only read it
-             static_cast<std::uint32_t>(request.unregistered.size()), Stag{}};
+             static_cast<std::uint32_t>(loose), Stag{}};
     wr.sges = {&other, 1};
   }
   if (operation.is_atomic) {
-    operation.atomic_place = atomics_->take();
-    other = atomics_->sge(operation.atomic_place);
+    other = place_for_atomic(operation);
     wr.sges = {&other, 1};
   }
   if (request.opcode == verbs::Opcode::kBindWindow) wr.bind = &operation.bind;
   return qp_->post_send(wr);
+}
+
+verbs::Sge connection_core::place_for_atomic(posted_base& operation) {
+  operation.places = &*atomics_;
+  operation.place = atomics_->take();
+  return atomics_->sge(operation.place, kAtomicSize);
+}
+
+// Adapters have less inline than a connection has by default.
+verbs::Sge connection_core::copy_of_message(posted_base& operation) {
+  const auto& message = operation.request.unregistered;
+  operation.places = &*copies_;
+  operation.place = copies_->take();
+  std::memcpy(copies_->at(operation.place), message.data(), message.size());
+  return copies_->sge(operation.place, static_cast<std::uint32_t>(message.size()));
+}
+
+void connection_core::give_back_place(posted_base& operation) {
+  if (operation.places == nullptr) return;
+  std::exchange(operation.places, nullptr)->give_back(operation.place);
 }
 
 // A request that ends makes room for the one that has waited longest.
@@ -193,9 +228,10 @@ void connection_core::finish(posted_base& operation, const verbs::Completion& co
     static_cast<posted<received>&>(operation).result = result_of(completion);
   }
   if (operation.is_atomic) {
-    static_cast<posted<std::uint64_t>&>(operation).result = atomics_->value(operation.atomic_place);
-    atomics_->give_back(operation.atomic_place);
+    std::memcpy(&static_cast<posted<std::uint64_t>&>(operation).result,
+                atomics_->at(operation.place), kAtomicSize);
   }
+  give_back_place(operation);
   end(operation, error);
   post_pending(which);
 }

@@ -1,3 +1,5 @@
+#include <deque>
+
 #include "fixture.hpp"
 
 namespace iwarp::asio::test {
@@ -29,6 +31,46 @@ TEST_F(AsioMessages, WaitForAReceiveThatComesLaterInTheirOrder) {
     ASSERT_TRUE(run_until([&] { return got.times == 1; }));
     EXPECT_EQ(text(got.result), words);
   }
+}
+
+// More than the device has inline, as an adapter with little of it: from places of the connection.
+class AsioCopies : public AsioTest {
+ protected:
+  static constexpr std::uint32_t kSize = 6000, kSends = 2;
+  AsioCopies()
+      : AsioTest({.max_sends = kSends, .max_inline = kSize},
+                 {.message_count = 8, .message_size = kSize}) {}
+};
+
+TEST_F(AsioCopies, AreMadeBeforeTheCallReturns) {
+  ASSERT_LT(on.attributes().max_inline, kSize);
+  connect_pair();
+  std::vector<std::string> sent;
+  std::deque<told<>> ends;
+  for (char letter = 'a'; letter != 'h'; ++letter) {  // more than are posted at a time
+    std::string octets(kSize, letter);
+    client.async_send(net::buffer(octets), ends.emplace_back().handler());
+    sent.push_back(octets);
+    octets.assign(kSize, '-');
+  }
+  for (const std::string& octets : sent) {
+    told<message> got;
+    server.async_receive(got.handler());
+    ASSERT_TRUE(run_until([&] { return got.times == 1; }));
+    ASSERT_FALSE(got.error) << got.error.message();
+    EXPECT_EQ(text(got.result), octets);
+  }
+  ASSERT_TRUE(run_until([&] { return ends.back().times == 1; }));
+  for (const auto& end : ends) EXPECT_FALSE(end.error);
+}
+
+TEST_F(AsioCopies, OfOneOctetMoreAreRefused) {
+  connect_pair();
+  const std::string octets(kSize + 1, 'x');
+  told<> end;
+  client.async_send(net::buffer(octets), end.handler());
+  ASSERT_TRUE(run_until([&] { return end.times == 1; }));
+  EXPECT_EQ(end.error, errc::not_registered);
 }
 
 TEST_F(AsioMessages, AreEmptyWhenMovedFrom) {

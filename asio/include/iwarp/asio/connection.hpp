@@ -49,8 +49,7 @@ struct connection_options {
   std::uint32_t max_sends = 128;     ///< Requests given to the device at once; more wait here.
   std::uint32_t max_receives = 128;  ///< The same for async_receive() with a buffer.
   std::uint32_t max_buffers = 4;     ///< Elements of a buffer_list, up to buffer_list::kMax.
-  std::uint32_t max_inline = 256;  ///< Octets that may be sent from memory not registered; at most
-                                   ///< DeviceAttributes::max_inline, which counts where it is less.
+  std::uint32_t max_inline = 256;    ///< Octets that may be sent from memory not registered.
   /// Where async_receive() without a buffer takes messages from; it is kept. Of the same domain.
   const message_pool* messages = nullptr;
   /// Without one: this many receives of `message_size` octets of the connection's own.
@@ -91,6 +90,7 @@ struct send_request {
 
 namespace detail {
 class connection_core;
+class registered_places;
 
 /// A request on its way through a queue of the device. Its address is the wr_id.
 class posted_base : public operation_base {
@@ -99,7 +99,9 @@ class posted_base : public operation_base {
 
   queue in = queue::send;
   bool is_atomic = false;
-  std::uint32_t atomic_place = 0;   ///< Of an atomic, where its result comes.
+  /// Where the result of an atomic comes, or a message lies that does not go inline; else null.
+  registered_places* places = nullptr;
+  std::uint32_t place = 0;          ///< In `places`.
   verbs::BindWr bind{};             ///< Of a binding.
   send_request request{};           ///< Of a receive only `local`.
   std::vector<std::byte> copied{};  ///< What was not registered, while the request waits here.
