@@ -4,6 +4,7 @@
 #include <infiniband/verbs.h>
 #include <rdma/rdma_cma.h>
 
+#include <atomic>
 #include <cerrno>
 #include <map>
 #include <mutex>
@@ -19,6 +20,8 @@ struct Fault {
 std::mutex mutex;
 std::map<std::string, Fault> faults;
 std::map<int, int> changed_events;
+std::atomic<long> living{0};
+thread_local bool opens = false;  // what the library behind keeps for good is not counted
 
 // The errno with which this call fails; 0 if it is to work.
 int fault_of(const char* function) {
@@ -44,10 +47,23 @@ Result forward(const char* name, Function function, Result failed, Args... args)
   return function(args...);
 }
 
+template <typename Made>
+Made* counted(Made* made) {
+  if (made != nullptr && !opens) ++living;
+  return made;
+}
+
+// What a call that ends an object has answered.
+int counted_end(int answer) {
+  if (answer == 0) --living;
+  return answer;
+}
+
 }  // namespace
 
 #define IWARP_FORWARD(failed, name, ...) \
   forward(#name, next<decltype(&::name)>(#name), failed, __VA_ARGS__)
+#define IWARP_NEXT(name, ...) next<decltype(&::name)>(#name)(__VA_ARGS__)
 
 extern "C" {
 
@@ -66,6 +82,8 @@ __attribute__((visibility("default"))) void iwarp_test_heal() {
   changed_events.clear();
 }
 
+__attribute__((visibility("default"))) long iwarp_test_living() { return living.load(); }
+
 ibv_context* ibv_open_device(ibv_device* device) {
   return IWARP_FORWARD(static_cast<ibv_context*>(nullptr), ibv_open_device, device);
 }
@@ -75,24 +93,26 @@ int ibv_query_device(ibv_context* context, ibv_device_attr* attributes) {
                     : next<decltype(&::ibv_query_device)>("ibv_query_device")(context, attributes);
 }
 ibv_pd* ibv_alloc_pd(ibv_context* context) {
-  return IWARP_FORWARD(static_cast<ibv_pd*>(nullptr), ibv_alloc_pd, context);
+  return counted(IWARP_FORWARD(static_cast<ibv_pd*>(nullptr), ibv_alloc_pd, context));
 }
 ibv_mr*(ibv_reg_mr)(ibv_pd* pd, void* address, std::size_t length, int access) {
-  return IWARP_FORWARD(static_cast<ibv_mr*>(nullptr), ibv_reg_mr, pd, address, length, access);
+  return counted(
+      IWARP_FORWARD(static_cast<ibv_mr*>(nullptr), ibv_reg_mr, pd, address, length, access));
 }
 ibv_comp_channel* ibv_create_comp_channel(ibv_context* context) {
-  return IWARP_FORWARD(static_cast<ibv_comp_channel*>(nullptr), ibv_create_comp_channel, context);
+  return counted(
+      IWARP_FORWARD(static_cast<ibv_comp_channel*>(nullptr), ibv_create_comp_channel, context));
 }
 ibv_cq* ibv_create_cq(ibv_context* context, int depth, void* own, ibv_comp_channel* channel,
                       int vector) {
-  return IWARP_FORWARD(static_cast<ibv_cq*>(nullptr), ibv_create_cq, context, depth, own, channel,
-                       vector);
+  return counted(IWARP_FORWARD(static_cast<ibv_cq*>(nullptr), ibv_create_cq, context, depth, own,
+                               channel, vector));
 }
 ibv_srq* ibv_create_srq(ibv_pd* pd, ibv_srq_init_attr* init) {
-  return IWARP_FORWARD(static_cast<ibv_srq*>(nullptr), ibv_create_srq, pd, init);
+  return counted(IWARP_FORWARD(static_cast<ibv_srq*>(nullptr), ibv_create_srq, pd, init));
 }
 ibv_qp* ibv_create_qp(ibv_pd* pd, ibv_qp_init_attr* init) {
-  return IWARP_FORWARD(static_cast<ibv_qp*>(nullptr), ibv_create_qp, pd, init);
+  return counted(IWARP_FORWARD(static_cast<ibv_qp*>(nullptr), ibv_create_qp, pd, init));
 }
 int ibv_modify_qp(ibv_qp* qp, ibv_qp_attr* attributes, int which) {
   const int error = fault_of("ibv_modify_qp");
@@ -100,17 +120,22 @@ int ibv_modify_qp(ibv_qp* qp, ibv_qp_attr* attributes, int which) {
                     : next<decltype(&::ibv_modify_qp)>("ibv_modify_qp")(qp, attributes, which);
 }
 ibv_context** rdma_get_devices(int* count) {
-  return IWARP_FORWARD(static_cast<ibv_context**>(nullptr), rdma_get_devices, count);
+  opens = true;
+  auto* const list = IWARP_FORWARD(static_cast<ibv_context**>(nullptr), rdma_get_devices, count);
+  opens = false;
+  return counted(list);
 }
 rdma_event_channel* rdma_create_event_channel() {
   if (const int error = fault_of("rdma_create_event_channel")) {
     errno = error;
     return nullptr;
   }
-  return next<decltype(&::rdma_create_event_channel)>("rdma_create_event_channel")();
+  return counted(IWARP_NEXT(rdma_create_event_channel));
 }
 int rdma_create_id(rdma_event_channel* channel, rdma_cm_id** id, void* own, rdma_port_space space) {
-  return IWARP_FORWARD(-1, rdma_create_id, channel, id, own, space);
+  const int answer = IWARP_FORWARD(-1, rdma_create_id, channel, id, own, space);
+  if (answer == 0) ++living;
+  return answer;
 }
 int rdma_resolve_addr(rdma_cm_id* id, sockaddr* from, sockaddr* to, int milliseconds) {
   return IWARP_FORWARD(-1, rdma_resolve_addr, id, from, to, milliseconds);
@@ -128,12 +153,32 @@ int rdma_disconnect(rdma_cm_id* id) { return IWARP_FORWARD(-1, rdma_disconnect, 
 int rdma_get_cm_event(rdma_event_channel* channel, rdma_cm_event** event) {
   const int got = next<decltype(&::rdma_get_cm_event)>("rdma_get_cm_event")(channel, event);
   if (got != 0) return got;
+  if ((*event)->event == RDMA_CM_EVENT_CONNECT_REQUEST) ++living;  // an identifier comes with it
   const std::lock_guard lock(mutex);
   const auto changed = changed_events.find((*event)->event);
   if (changed != changed_events.end()) {
     (*event)->event = static_cast<rdma_cm_event_type>(changed->second);
   }
   return got;
+}
+
+// What ends is not counted any more.
+int ibv_dealloc_pd(ibv_pd* pd) { return counted_end(IWARP_NEXT(ibv_dealloc_pd, pd)); }
+int ibv_dereg_mr(ibv_mr* mr) { return counted_end(IWARP_NEXT(ibv_dereg_mr, mr)); }
+int ibv_destroy_comp_channel(ibv_comp_channel* channel) {
+  return counted_end(IWARP_NEXT(ibv_destroy_comp_channel, channel));
+}
+int ibv_destroy_cq(ibv_cq* cq) { return counted_end(IWARP_NEXT(ibv_destroy_cq, cq)); }
+int ibv_destroy_srq(ibv_srq* srq) { return counted_end(IWARP_NEXT(ibv_destroy_srq, srq)); }
+int ibv_destroy_qp(ibv_qp* qp) { return counted_end(IWARP_NEXT(ibv_destroy_qp, qp)); }
+int rdma_destroy_id(rdma_cm_id* id) { return counted_end(IWARP_NEXT(rdma_destroy_id, id)); }
+void rdma_free_devices(ibv_context** list) {
+  IWARP_NEXT(rdma_free_devices, list);
+  counted_end(0);
+}
+void rdma_destroy_event_channel(rdma_event_channel* channel) {
+  IWARP_NEXT(rdma_destroy_event_channel, channel);
+  counted_end(0);
 }
 
 }  // extern "C"

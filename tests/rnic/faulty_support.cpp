@@ -34,6 +34,8 @@ void change_events(int from, int to) {
   find<void (*)(int, int)>("iwarp_test_change_events")(from, to);
 }
 
+long living() { return find<long (*)()>("iwarp_test_living")(); }
+
 void heal() { find<void (*)()>("iwarp_test_heal")(); }
 
 }  // namespace iwarp::rnic::test

@@ -227,8 +227,10 @@ void CmLoop::dispatch(rdma_cm_id* of, CmEvent event) {
 void CmLoop::take_async_events() {
   ibv_async_event event{};
   while (adapter_->core.ibv_get_async_event(adapter_->context, &event) == 0) {
-    verbs::call_program([&] { on_async_(event); });
+    Task behind;
+    verbs::call_program([&] { behind = on_async_(event); });
     adapter_->core.ibv_ack_async_event(&event);
+    if (behind) verbs::call_program(behind);
   }
 }
 

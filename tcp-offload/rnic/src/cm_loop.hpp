@@ -22,7 +22,9 @@ class CmLoop {
  public:
   using Clock = std::chrono::steady_clock;
   using Task = std::function<void()>;
-  using AsyncTask = std::function<void(const ibv_async_event&)>;
+  /// Takes note of an asynchronous event, and says what is to be done of it once it has been
+  /// acknowledged, which the end of the object that it is about waits for.
+  using AsyncTask = std::function<Task(const ibv_async_event&)>;
 
   /// With its thread running. The last owner may be that thread itself. Errors: the system's.
   static verbs::Outcome<std::shared_ptr<CmLoop>> start(std::shared_ptr<Adapter> adapter,

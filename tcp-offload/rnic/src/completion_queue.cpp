@@ -41,9 +41,11 @@ std::chrono::milliseconds left_until(std::chrono::steady_clock::time_point until
 
 }  // namespace
 
-CompletionQueue::CompletionQueue(std::shared_ptr<Adapter> adapter, ibv_comp_channel* channel,
-                                 ibv_cq* cq, Events events, std::uint32_t depth)
-    : adapter_(std::move(adapter)),
+CompletionQueue::CompletionQueue(std::shared_ptr<Host> host, std::unique_ptr<EventLabel> label,
+                                 ibv_comp_channel* channel, ibv_cq* cq, Events events,
+                                 std::uint32_t depth)
+    : host_(std::move(host)),
+      label_(std::move(label)),
       channel_(channel),
       cq_(cq),
       events_(std::move(events.set)),
@@ -61,30 +63,31 @@ CompletionQueue::Events CompletionQueue::make_events(int of_adapter) {
   return made;
 }
 
-verbs::Outcome<std::shared_ptr<CompletionQueue>> CompletionQueue::make(
-    std::shared_ptr<Adapter> adapter, std::uint32_t depth) {
-  const RdmaCore& core = adapter->core;
-  ibv_comp_channel* const channel = core.ibv_create_comp_channel(adapter->context);
-  if (channel == nullptr) return failure(cannot_be_made(*adapter, depth, errno));
+verbs::Outcome<std::shared_ptr<CompletionQueue>> CompletionQueue::make(std::shared_ptr<Host> host,
+                                                                       std::uint32_t depth) {
+  Adapter& adapter = *host->adapter();
+  const RdmaCore& core = adapter.core;
+  auto label = std::make_unique<EventLabel>(EventLabel{host, adapter.next_number()});
+  ibv_comp_channel* const channel = core.ibv_create_comp_channel(adapter.context);
+  if (channel == nullptr) return failure(cannot_be_made(adapter, depth, errno));
   ::fcntl(channel->fd, F_SETFL, ::fcntl(channel->fd, F_GETFL) | O_NONBLOCK);
   Events events = make_events(channel->fd);
-  ibv_cq* const cq =
-      !events.set ? nullptr
-                  : core.ibv_create_cq(adapter->context, native_depth(*adapter, depth),
-                                       Adapter::as_context(adapter->next_number()), channel, 0);
+  ibv_cq* const cq = !events.set ? nullptr
+                                 : core.ibv_create_cq(adapter.context, native_depth(adapter, depth),
+                                                      label.get(), channel, 0);
   if (cq == nullptr) {
-    auto error = cannot_be_made(*adapter, depth, errno);
+    auto error = cannot_be_made(adapter, depth, errno);
     core.ibv_destroy_comp_channel(channel);
     return failure(std::move(error));
   }
-  return std::shared_ptr<CompletionQueue>(
-      new CompletionQueue(std::move(adapter), channel, cq, std::move(events), depth));
+  return std::shared_ptr<CompletionQueue>(new CompletionQueue(
+      std::move(host), std::move(label), channel, cq, std::move(events), depth));
 }
 
 CompletionQueue::~CompletionQueue() {
   if (origin_.inherited()) return;
-  adapter_->core.ibv_destroy_cq(cq_);
-  adapter_->core.ibv_destroy_comp_channel(channel_);
+  adapter().core.ibv_destroy_cq(cq_);
+  adapter().core.ibv_destroy_comp_channel(channel_);
 }
 
 std::size_t CompletionQueue::poll(std::span<Completion> into) {
@@ -214,8 +217,8 @@ bool CompletionQueue::take_event() {
   }
   ibv_cq* of = nullptr;
   void* context = nullptr;
-  if (adapter_->core.ibv_get_cq_event(channel_, &of, &context) != 0) return false;
-  adapter_->core.ibv_ack_cq_events(cq_, 1);
+  if (adapter().core.ibv_get_cq_event(channel_, &of, &context) != 0) return false;
+  adapter().core.ibv_ack_cq_events(cq_, 1);
   return true;
 }
 
@@ -226,18 +229,18 @@ verbs::Outcome<void> CompletionQueue::resize(std::uint32_t depth) {
   const std::lock_guard lock(mutex_);
   if (depth == 0 || gathered_.size() > depth) {
     return verbs::fail(std::errc::invalid_argument,
-                       adapter_->name + ": a completion queue with " +
+                       adapter().name + ": a completion queue with " +
                            std::to_string(gathered_.size()) +
                            " waiting completions cannot be resized to " + std::to_string(depth));
   }
-  const int refused = adapter_->core.ibv_resize_cq(cq_, native_depth(*adapter_, depth));
+  const int refused = adapter().core.ibv_resize_cq(cq_, native_depth(adapter(), depth));
   if (refused == 0) {
     depth_ = depth;
     return {};
   }
   // Providers answer with an errno, or with -1 and leave it in errno.
   const int why = refused < 0 ? errno : refused;
-  return failure(adapter_->error(
+  return failure(adapter().error(
       "the completion queue cannot be resized to " + std::to_string(depth) + " completions", why));
 }
 

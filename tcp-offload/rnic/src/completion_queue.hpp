@@ -5,7 +5,8 @@
 #include <memory>
 #include <mutex>
 
-#include "adapter.hpp"
+#include "adapter_event.hpp"
+#include "host.hpp"
 #include "iwarp/process/descriptor.hpp"
 #include "iwarp/process/forks.hpp"
 #include "work_ring.hpp"
@@ -15,7 +16,7 @@ namespace iwarp::rnic {
 /// A completion queue of the adapter. Its numbers become the program's again here. Any thread.
 class CompletionQueue final : public verbs::provider::Cq {
  public:
-  static verbs::Outcome<std::shared_ptr<CompletionQueue>> make(std::shared_ptr<Adapter> adapter,
+  static verbs::Outcome<std::shared_ptr<CompletionQueue>> make(std::shared_ptr<Host> host,
                                                                std::uint32_t depth);
   ~CompletionQueue() override;
 
@@ -26,12 +27,11 @@ class CompletionQueue final : public verbs::provider::Cq {
   [[nodiscard]] int event_descriptor() override { return events_.get(); }
   bool take_event() override;
   [[nodiscard]] std::uint32_t capacity() const override;
-  [[nodiscard]] std::uint32_t number() const override {
-    return Adapter::number_of(cq_->cq_context);
-  }
+  [[nodiscard]] std::uint32_t number() const override { return label_->number; }
   verbs::Outcome<void> resize(std::uint32_t depth) override;
 
   [[nodiscard]] ibv_cq* native() const { return cq_; }
+  [[nodiscard]] const std::shared_ptr<Host>& host() const { return host_; }
   /// Takes over what the adapter has completed, for the next poll, so that what is done counts as
   /// done.
   void gather();
@@ -56,15 +56,17 @@ class CompletionQueue final : public verbs::provider::Cq {
     process::Descriptor own;
   };
   static Events make_events(int of_adapter);
-  CompletionQueue(std::shared_ptr<Adapter> adapter, ibv_comp_channel* channel, ibv_cq* cq,
-                  Events events, std::uint32_t depth);
+  CompletionQueue(std::shared_ptr<Host> host, std::unique_ptr<EventLabel> label,
+                  ibv_comp_channel* channel, ibv_cq* cq, Events events, std::uint32_t depth);
+  [[nodiscard]] const Adapter& adapter() const { return *host_->adapter(); }
   void raise_own();
   std::size_t take_gathered(std::span<verbs::Completion> into);
   std::size_t poll_adapter(std::span<verbs::Completion> into);
   void gather_locked();
   bool has_any();
 
-  const std::shared_ptr<Adapter> adapter_;
+  const std::shared_ptr<Host> host_;
+  const std::unique_ptr<const EventLabel> label_;
   ibv_comp_channel* const channel_;
   ibv_cq* const cq_;
   const process::Descriptor events_, own_event_;

@@ -80,10 +80,11 @@ Outcome<void> Incoming::accept(const std::shared_ptr<verbs::provider::Qp>& qp,
   if (origin_.refuses()) return verbs::refused();
   // A handle shares the ownership of what it points to.
   auto* const own = dynamic_cast<QueuePair*>(qp.get());
-  if (own == nullptr) {
+  if (own == nullptr || own->host() != host_) {
     return verbs::fail(std::errc::invalid_argument,
                        "the connection from " + info_.remote.to_string() +
-                           " cannot be accepted with no queue pair of this device");
+                           " cannot be accepted with a queue pair of another device than that of " +
+                           adapter().name);
   }
   if (auto checked = check_options(adapter(), options); !checked) return checked;
   if (auto checked = check_unanswered(); !checked) return checked;

@@ -48,16 +48,15 @@ unsigned native_access(Access access) {
 
 // ---- Protection domains ----
 
-Outcome<std::shared_ptr<ProtectionDomain>> ProtectionDomain::make(
-    std::shared_ptr<Adapter> adapter, std::shared_ptr<BoundMemory> bound) {
-  ibv_pd* const pd = adapter->core.ibv_alloc_pd(adapter->context);
-  if (pd == nullptr) return failure(adapter->error("it has no protection domain left", errno));
-  return std::shared_ptr<ProtectionDomain>(
-      new ProtectionDomain(std::move(adapter), std::move(bound), pd));
+Outcome<std::shared_ptr<ProtectionDomain>> ProtectionDomain::make(std::shared_ptr<Host> host) {
+  const Adapter& adapter = *host->adapter();
+  ibv_pd* const pd = adapter.core.ibv_alloc_pd(adapter.context);
+  if (pd == nullptr) return failure(adapter.error("it has no protection domain left", errno));
+  return std::shared_ptr<ProtectionDomain>(new ProtectionDomain(std::move(host), pd));
 }
 
 ProtectionDomain::~ProtectionDomain() {
-  if (!origin_.inherited()) adapter_->core.ibv_dealloc_pd(pd_);
+  if (!origin_.inherited()) adapter().core.ibv_dealloc_pd(pd_);
 }
 
 // ---- Regions ----

@@ -2,8 +2,7 @@
 
 #include <memory>
 
-#include "adapter.hpp"
-#include "bound_memory.hpp"
+#include "host.hpp"
 #include "iwarp/process/forks.hpp"
 
 namespace iwarp::rnic {
@@ -14,20 +13,18 @@ unsigned native_access(verbs::Access access);
 /// A protection domain of the adapter.
 class ProtectionDomain final : public verbs::provider::Pd {
  public:
-  static verbs::Outcome<std::shared_ptr<ProtectionDomain>> make(std::shared_ptr<Adapter> adapter,
-                                                                std::shared_ptr<BoundMemory> bound);
+  static verbs::Outcome<std::shared_ptr<ProtectionDomain>> make(std::shared_ptr<Host> host);
   ~ProtectionDomain() override;
 
   [[nodiscard]] ibv_pd* native() const { return pd_; }
-  [[nodiscard]] Adapter& adapter() const { return *adapter_; }
-  [[nodiscard]] const std::shared_ptr<BoundMemory>& bound() const { return bound_; }
+  [[nodiscard]] const std::shared_ptr<Host>& host() const { return host_; }
+  [[nodiscard]] Adapter& adapter() const { return *host_->adapter(); }
+  [[nodiscard]] const std::shared_ptr<BoundMemory>& bound() const { return host_->bound(); }
 
  private:
-  ProtectionDomain(std::shared_ptr<Adapter> adapter, std::shared_ptr<BoundMemory> bound, ibv_pd* pd)
-      : adapter_(std::move(adapter)), bound_(std::move(bound)), pd_(pd) {}
+  ProtectionDomain(std::shared_ptr<Host> host, ibv_pd* pd) : host_(std::move(host)), pd_(pd) {}
 
-  const std::shared_ptr<Adapter> adapter_;
-  const std::shared_ptr<BoundMemory> bound_;
+  const std::shared_ptr<Host> host_;
   ibv_pd* const pd_;
   const process::Origin origin_;
 };

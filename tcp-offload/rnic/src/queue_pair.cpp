@@ -105,8 +105,11 @@ Outcome<std::shared_ptr<QueuePair>> QueuePair::make(const std::shared_ptr<Host>&
   native.send_cq = std::dynamic_pointer_cast<CompletionQueue>(init.send_cq);
   native.recv_cq = std::dynamic_pointer_cast<CompletionQueue>(init.recv_cq);
   native.srq = std::dynamic_pointer_cast<SharedReceiveQueue>(init.srq);
-  if (!native.send_cq || !native.recv_cq) {
-    return verbs::fail(std::errc::invalid_argument, "queue pair: a foreign or missing CQ");
+  const auto is_own = [&](const auto& cq) { return cq != nullptr && cq->host() == host; };
+  if (!is_own(native.send_cq) || !is_own(native.recv_cq)) {
+    return verbs::fail(
+        std::errc::invalid_argument,
+        "queue pair: its completion queue is another device's than that of " + adapter.name);
   }
   if (init.srq && (!native.srq || &native.srq->pd() != pd.get())) {
     return verbs::fail(std::errc::invalid_argument,

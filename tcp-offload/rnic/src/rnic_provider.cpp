@@ -30,14 +30,14 @@ class RnicProvider final : public provider::Provider {
 
   Outcome<std::shared_ptr<provider::Pd>> alloc_pd() override {
     if (origin_.refuses()) return verbs::refused();
-    return as<provider::Pd>(ProtectionDomain::make(host_->adapter(), host_->bound()));
+    return as<provider::Pd>(ProtectionDomain::make(host_));
   }
 
   Outcome<std::shared_ptr<provider::Mr>> register_memory(const std::shared_ptr<provider::Pd>& pd,
                                                          MutableBytes memory,
                                                          verbs::Access access) override {
     if (origin_.refuses()) return verbs::refused();
-    const auto own = std::dynamic_pointer_cast<ProtectionDomain>(pd);
+    const auto own = own_pd(pd);
     if (!own) return foreign("memory region");
     return as<provider::Mr>(MemoryRegion::make(own, memory, access));
   }
@@ -45,7 +45,7 @@ class RnicProvider final : public provider::Provider {
   Outcome<std::shared_ptr<provider::Mw>> alloc_window(const std::shared_ptr<provider::Pd>& pd,
                                                       verbs::WindowType type) override {
     if (origin_.refuses()) return verbs::refused();
-    const auto own = std::dynamic_pointer_cast<ProtectionDomain>(pd);
+    const auto own = own_pd(pd);
     if (!own) return foreign("memory window");
     return as<provider::Mw>(MemoryWindow::make(own, type));
   }
@@ -53,7 +53,7 @@ class RnicProvider final : public provider::Provider {
   Outcome<std::shared_ptr<provider::Srq>> create_srq(const std::shared_ptr<provider::Pd>& pd,
                                                      const provider::SrqOptions& options) override {
     if (origin_.refuses()) return verbs::refused();
-    const auto own = std::dynamic_pointer_cast<ProtectionDomain>(pd);
+    const auto own = own_pd(pd);
     if (!own) return foreign("shared receive queue");
     if (options.max_wr > attributes_.max_srq_wr || options.max_sge > attributes_.max_sge) {
       return verbs::fail(std::errc::invalid_argument,
@@ -72,13 +72,13 @@ class RnicProvider final : public provider::Provider {
                          "completion queue: a depth of " + std::to_string(depth) +
                              " is not from 1 to " + std::to_string(attributes_.max_cqe));
     }
-    return as<provider::Cq>(CompletionQueue::make(host_->adapter(), depth));
+    return as<provider::Cq>(CompletionQueue::make(host_, depth));
   }
 
   Outcome<std::shared_ptr<provider::Qp>> create_qp(const std::shared_ptr<provider::Pd>& pd,
                                                    provider::QpInit init) override {
     if (origin_.refuses()) return verbs::refused();
-    const auto own = std::dynamic_pointer_cast<ProtectionDomain>(pd);
+    const auto own = own_pd(pd);
     if (!own) return foreign("queue pair");
     return as<provider::Qp>(QueuePair::make(host_, attributes_, own, std::move(init)));
   }
@@ -107,8 +107,18 @@ class RnicProvider final : public provider::Provider {
   }
 
  private:
-  [[nodiscard]] static Failure<verbs::Error> foreign(const char* what) {
-    return verbs::fail(std::errc::invalid_argument, std::string(what) + ": a foreign PD");
+  /// Null if it is another device's: also one of the same adapter is another.
+  [[nodiscard]] std::shared_ptr<ProtectionDomain> own_pd(
+      const std::shared_ptr<provider::Pd>& pd) const {
+    auto own = std::dynamic_pointer_cast<ProtectionDomain>(pd);
+    if (own && own->host() != host_) return nullptr;
+    return own;
+  }
+  [[nodiscard]] Failure<verbs::Error> foreign(const char* what) const {
+    return verbs::fail(std::errc::invalid_argument,
+                       std::string(what) +
+                           ": its protection domain is another device's than that of " +
+                           host_->adapter()->name);
   }
 
   const std::shared_ptr<Host> host_;

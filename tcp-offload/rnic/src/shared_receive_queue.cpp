@@ -11,9 +11,11 @@ using verbs::Outcome;
 using verbs::PostError;
 using verbs::RecvWr;
 
-SharedReceiveQueue::SharedReceiveQueue(std::shared_ptr<ProtectionDomain> pd, ibv_srq* srq,
+SharedReceiveQueue::SharedReceiveQueue(std::shared_ptr<ProtectionDomain> pd,
+                                       std::unique_ptr<EventLabel> label, ibv_srq* srq,
                                        const verbs::provider::SrqOptions& options)
     : pd_(std::move(pd)),
+      label_(std::move(label)),
       srq_(srq),
       limits_{.max_recv_sge = options.max_sge},
       slots_(options.max_wr) {}
@@ -25,12 +27,14 @@ Outcome<std::shared_ptr<SharedReceiveQueue>> SharedReceiveQueue::make(
     return verbs::fail(std::errc::not_supported,
                        adapter.name + ": a share of a shared receive queue cannot be limited");
   }
+  auto label = std::make_unique<EventLabel>(EventLabel{pd->host(), pd->adapter().next_number()});
   ibv_srq_init_attr init{};
-  init.srq_context = Adapter::as_context(pd->adapter().next_number());
+  init.srq_context = label.get();
   init.attr = {options.max_wr, options.max_sge, 0};
   ibv_srq* const srq = adapter.core.ibv_create_srq(pd->native(), &init);
   if (srq != nullptr) {
-    return std::shared_ptr<SharedReceiveQueue>(new SharedReceiveQueue(pd, srq, options));
+    return std::shared_ptr<SharedReceiveQueue>(
+        new SharedReceiveQueue(pd, std::move(label), srq, options));
   }
   return failure(adapter.error(
       "a shared receive queue of " + std::to_string(options.max_wr) + " receives cannot be made",

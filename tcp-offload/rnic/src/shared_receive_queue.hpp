@@ -2,6 +2,7 @@
 
 #include <memory>
 
+#include "adapter_event.hpp"
 #include "iwarp/process/forks.hpp"
 #include "memory.hpp"
 #include "post.hpp"
@@ -20,19 +21,18 @@ class SharedReceiveQueue final : public verbs::provider::Srq {
   Result<void, verbs::PostError> post_receive(std::span<const verbs::RecvWr> requests) override;
   verbs::Outcome<void> arm_limit(std::uint32_t limit) override;
   [[nodiscard]] std::uint32_t limit() const override;
-  [[nodiscard]] std::uint32_t number() const override {
-    return Adapter::number_of(srq_->srq_context);
-  }
+  [[nodiscard]] std::uint32_t number() const override { return label_->number; }
 
   [[nodiscard]] ibv_srq* native() const { return srq_; }
   [[nodiscard]] const ProtectionDomain& pd() const { return *pd_; }
 
  private:
-  SharedReceiveQueue(std::shared_ptr<ProtectionDomain> pd, ibv_srq* srq,
-                     const verbs::provider::SrqOptions& options);
+  SharedReceiveQueue(std::shared_ptr<ProtectionDomain> pd, std::unique_ptr<EventLabel> label,
+                     ibv_srq* srq, const verbs::provider::SrqOptions& options);
   int hand_over(const verbs::RecvWr& request, WorkSlot& slot);
 
   const std::shared_ptr<ProtectionDomain> pd_;
+  const std::unique_ptr<const EventLabel> label_;
   ibv_srq* const srq_;
   const PostLimits limits_;
   const process::Origin origin_;
