@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <map>
 #include <mutex>
+#include <set>
 #include <string>
 
 namespace {
@@ -20,6 +21,7 @@ struct Fault {
 std::mutex mutex;
 std::map<std::string, Fault> faults;
 std::map<int, int> changed_events;
+std::set<int> descriptors;
 std::atomic<long> living{0};
 thread_local bool opens = false;  // what the library behind keeps for good is not counted
 
@@ -53,6 +55,12 @@ Made* counted(Made* made) {
   return made;
 }
 
+// Notes a descriptor that has been handed out.
+void note(int descriptor) {
+  const std::lock_guard lock(mutex);
+  if (descriptor >= 0) descriptors.insert(descriptor);
+}
+
 // What a call that ends an object has answered.
 int counted_end(int answer) {
   if (answer == 0) --living;
@@ -80,8 +88,12 @@ __attribute__((visibility("default"))) void iwarp_test_heal() {
   const std::lock_guard lock(mutex);
   faults.clear();
   changed_events.clear();
+  descriptors.clear();
 }
 
+__attribute__((visibility("default"))) void iwarp_test_each_descriptor(void (*tell)(int)) {
+  for (const int each : descriptors) tell(each);
+}
 __attribute__((visibility("default"))) long iwarp_test_living() { return living.load(); }
 
 ibv_context* ibv_open_device(ibv_device* device) {
@@ -100,8 +112,10 @@ ibv_mr*(ibv_reg_mr)(ibv_pd* pd, void* address, std::size_t length, int access) {
       IWARP_FORWARD(static_cast<ibv_mr*>(nullptr), ibv_reg_mr, pd, address, length, access));
 }
 ibv_comp_channel* ibv_create_comp_channel(ibv_context* context) {
-  return counted(
+  auto* const made = counted(
       IWARP_FORWARD(static_cast<ibv_comp_channel*>(nullptr), ibv_create_comp_channel, context));
+  note(made == nullptr ? -1 : made->fd);
+  return made;
 }
 ibv_cq* ibv_create_cq(ibv_context* context, int depth, void* own, ibv_comp_channel* channel,
                       int vector) {
@@ -123,6 +137,9 @@ ibv_context** rdma_get_devices(int* count) {
   opens = true;
   auto* const list = IWARP_FORWARD(static_cast<ibv_context**>(nullptr), rdma_get_devices, count);
   opens = false;
+  for (int at = 0; list != nullptr && list[at] != nullptr; ++at) {
+    if (list[at]->device->name == std::string("iwarp0")) note(list[at]->async_fd);
+  }
   return counted(list);
 }
 rdma_event_channel* rdma_create_event_channel() {
@@ -130,7 +147,9 @@ rdma_event_channel* rdma_create_event_channel() {
     errno = error;
     return nullptr;
   }
-  return counted(IWARP_NEXT(rdma_create_event_channel));
+  auto* const made = counted(IWARP_NEXT(rdma_create_event_channel));
+  note(made == nullptr ? -1 : made->fd);
+  return made;
 }
 int rdma_create_id(rdma_event_channel* channel, rdma_cm_id** id, void* own, rdma_port_space space) {
   const int answer = IWARP_FORWARD(-1, rdma_create_id, channel, id, own, space);

@@ -11,6 +11,8 @@ inline constexpr unsigned kForEver = ~0U;
 void fail_calls(const char* function, int error, unsigned times = kForEver);
 /// The next events of connections of the type `from` come as `to`.
 void change_events(int from, int to);
+/// Calls it with each descriptor that has been handed out since all worked again.
+void each_descriptor(void (*tell)(int));
 /// How many objects there are: what has been opened and made, but for memory windows.
 long living();
 /// Everything works again.

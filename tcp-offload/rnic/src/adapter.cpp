@@ -97,9 +97,13 @@ Adapter::Adapter(const RdmaCore& with, Contexts opened, ibv_context* which,
       context(which),
       name(with.ibv_get_device_name(which->device)),
       limits(can),
-      opened_(std::move(opened)) {}
+      opened_(std::move(opened)),
+      commands_in_children_(which->cmd_fd),
+      events_in_children_(which->async_fd) {}
 
 Adapter::~Adapter() {
+  commands_in_children_.release();
+  events_in_children_.release();
   opened_.reset();
   Opened& opened = Opened::get();
   {

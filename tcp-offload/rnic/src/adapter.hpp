@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "iwarp/process/forks.hpp"
 #include "iwarp/verbs/provider.hpp"
 #include "rdma_core.hpp"
 
@@ -45,6 +46,7 @@ class Adapter : public std::enable_shared_from_this<Adapter> {
                                                             const std::string& name);
 
   Contexts opened_;
+  process::ClosedInChildren commands_in_children_, events_in_children_;
   std::atomic<std::uint32_t> next_number_{1};
 };
 

@@ -35,16 +35,17 @@ CmEvent copy_of(const rdma_cm_event& event) {
 
 }  // namespace
 
-CmLoop::CmLoop(std::shared_ptr<Adapter> adapter, rdma_event_channel* channel,
-               process::Descriptor wake, AsyncTask on_async)
+CmLoop::CmLoop(std::shared_ptr<Adapter> adapter, rdma_event_channel* channel, HiddenDescriptor wake,
+               AsyncTask on_async)
     : adapter_(std::move(adapter)),
       channel_(channel),
       wake_(std::move(wake)),
-      on_async_(std::move(on_async)) {}
+      on_async_(std::move(on_async)),
+      channel_in_children_(channel->fd) {}
 
 Outcome<std::shared_ptr<CmLoop>> CmLoop::start(std::shared_ptr<Adapter> adapter,
                                                AsyncTask on_async) {
-  process::Descriptor wake(::eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC));
+  HiddenDescriptor wake(::eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC));
   if (!wake) return failure(adapter->error("there is no descriptor for its thread", errno));
   rdma_event_channel* const channel = adapter->core.rdma_create_event_channel();
   if (channel == nullptr) {
@@ -65,7 +66,9 @@ Outcome<std::shared_ptr<CmLoop>> CmLoop::start(std::shared_ptr<Adapter> adapter,
 }
 
 CmLoop::~CmLoop() {
-  if (!origin_.inherited()) adapter_->core.rdma_destroy_event_channel(channel_);
+  if (origin_.inherited()) return;
+  channel_in_children_.release();
+  adapter_->core.rdma_destroy_event_channel(channel_);
 }
 
 bool CmLoop::on_own_thread() const { return std::this_thread::get_id() == own_.load(); }

@@ -11,8 +11,7 @@
 
 #include "adapter.hpp"
 #include "cm_event.hpp"
-#include "iwarp/process/descriptor.hpp"
-#include "iwarp/process/forks.hpp"
+#include "hidden_descriptor.hpp"
 
 namespace iwarp::rnic {
 
@@ -49,7 +48,7 @@ class CmLoop {
   void run_apart(Task task);
 
  private:
-  CmLoop(std::shared_ptr<Adapter> adapter, rdma_event_channel* channel, process::Descriptor wake,
+  CmLoop(std::shared_ptr<Adapter> adapter, rdma_event_channel* channel, HiddenDescriptor wake,
          AsyncTask on_async);
   static void stop(std::shared_ptr<CmLoop> last);
   [[nodiscard]] bool on_own_thread() const;
@@ -65,9 +64,10 @@ class CmLoop {
 
   const std::shared_ptr<Adapter> adapter_;
   rdma_event_channel* const channel_;
-  const process::Descriptor wake_;
+  const HiddenDescriptor wake_;
   const AsyncTask on_async_;
   const process::Origin origin_;
+  process::ClosedInChildren channel_in_children_;
   bool adapter_gone_ = false;  // its thread's
   std::mutex mutex_;
   std::condition_variable idle_;

@@ -50,11 +50,12 @@ CompletionQueue::CompletionQueue(std::shared_ptr<Host> host, std::unique_ptr<Eve
       cq_(cq),
       events_(std::move(events.set)),
       own_event_(std::move(events.own)),
+      channel_in_children_(channel->fd),
       depth_(depth) {}
 
 CompletionQueue::Events CompletionQueue::make_events(int of_adapter) {
   Events made{process::Descriptor(::epoll_create1(EPOLL_CLOEXEC)),
-              process::Descriptor(::eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC))};
+              HiddenDescriptor(::eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC))};
   if (!made.set || !made.own) return {};
   for (const int each : {of_adapter, made.own.get()}) {
     epoll_event event{EPOLLIN, {}};
@@ -86,6 +87,7 @@ verbs::Outcome<std::shared_ptr<CompletionQueue>> CompletionQueue::make(std::shar
 
 CompletionQueue::~CompletionQueue() {
   if (origin_.inherited()) return;
+  channel_in_children_.release();
   adapter().core.ibv_destroy_cq(cq_);
   adapter().core.ibv_destroy_comp_channel(channel_);
 }

@@ -6,9 +6,8 @@
 #include <mutex>
 
 #include "adapter_event.hpp"
+#include "hidden_descriptor.hpp"
 #include "host.hpp"
-#include "iwarp/process/descriptor.hpp"
-#include "iwarp/process/forks.hpp"
 #include "work_ring.hpp"
 
 namespace iwarp::rnic {
@@ -24,7 +23,7 @@ class CompletionQueue final : public verbs::provider::Cq {
   std::size_t poll(std::span<verbs::Completion> into) override;
   void arm(verbs::provider::Arm what) override;
   bool wait(std::chrono::milliseconds timeout) override;
-  [[nodiscard]] int event_descriptor() override { return events_.get(); }
+  [[nodiscard]] int event_descriptor() override { return origin_.refuses() ? -1 : events_.get(); }
   bool take_event() override;
   [[nodiscard]] std::uint32_t capacity() const override;
   [[nodiscard]] std::uint32_t number() const override { return label_->number; }
@@ -53,7 +52,7 @@ class CompletionQueue final : public verbs::provider::Cq {
   /// Where events show: those of the adapter, and those of completions that it does not make.
   struct Events {
     process::Descriptor set;  ///< Readable if either is.
-    process::Descriptor own;
+    HiddenDescriptor own;
   };
   static Events make_events(int of_adapter);
   CompletionQueue(std::shared_ptr<Host> host, std::unique_ptr<EventLabel> label,
@@ -69,7 +68,9 @@ class CompletionQueue final : public verbs::provider::Cq {
   const std::unique_ptr<const EventLabel> label_;
   ibv_comp_channel* const channel_;
   ibv_cq* const cq_;
-  const process::Descriptor events_, own_event_;
+  const process::Descriptor events_;  // which programs are shown
+  const HiddenDescriptor own_event_;
+  process::ClosedInChildren channel_in_children_;
   const process::Origin origin_;
   std::atomic<bool> armed_{false};   // since the last event
   std::atomic<bool> raised_{false};  // own_event_
