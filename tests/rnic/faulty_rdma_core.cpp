@@ -6,10 +6,12 @@
 
 #include <atomic>
 #include <cerrno>
+#include <functional>
 #include <map>
 #include <mutex>
 #include <set>
 #include <string>
+#include <string_view>
 
 namespace {
 
@@ -19,14 +21,15 @@ struct Fault {
 };
 
 std::mutex mutex;
-std::map<std::string, Fault> faults;
+std::map<std::string, Fault, std::less<>> faults;  // looked into without memory
 std::map<int, int> changed_events;
 std::set<int> descriptors;
 std::atomic<long> living{0};
+thread_local int inside = 0;      // calls of the library behind, of this thread
 thread_local bool opens = false;  // what the library behind keeps for good is not counted
 
 // The errno with which this call fails; 0 if it is to work.
-int fault_of(const char* function) {
+int fault_of(std::string_view function) {
   const std::lock_guard lock(mutex);
   const auto found = faults.find(function);
   if (found == faults.end() || found->second.times == 0) return 0;
@@ -34,9 +37,32 @@ int fault_of(const char* function) {
   return found->second.error;
 }
 
+struct Inside {
+  Inside() { ++inside; }
+  ~Inside() { --inside; }
+  Inside(const Inside&) = delete;
+  Inside& operator=(const Inside&) = delete;
+};
+
+/// A call of the library behind.
 template <typename Function>
-Function next(const char* name) {
-  return reinterpret_cast<Function>(::dlsym(RTLD_NEXT, name));
+class Next {
+ public:
+  explicit Next(const char* name)
+      : function_(reinterpret_cast<Function>(::dlsym(RTLD_NEXT, name))) {}
+  template <typename... Args>
+  auto operator()(Args... args) const {
+    const Inside here;
+    return function_(args...);
+  }
+
+ private:
+  const Function function_;
+};
+
+template <typename Function>
+Next<Function> next(const char* name) {
+  return Next<Function>(name);
 }
 
 // As the call of that name does, or fails with `failed`.
@@ -57,6 +83,7 @@ Made* counted(Made* made) {
 
 // Notes a descriptor that has been handed out.
 void note(int descriptor) {
+  const Inside here;
   const std::lock_guard lock(mutex);
   if (descriptor >= 0) descriptors.insert(descriptor);
 }
@@ -94,6 +121,7 @@ __attribute__((visibility("default"))) void iwarp_test_heal() {
 __attribute__((visibility("default"))) void iwarp_test_each_descriptor(void (*tell)(int)) {
   for (const int each : descriptors) tell(each);
 }
+__attribute__((visibility("default"))) int iwarp_test_inside() { return inside; }
 __attribute__((visibility("default"))) long iwarp_test_living() { return living.load(); }
 
 ibv_context* ibv_open_device(ibv_device* device) {
@@ -168,6 +196,20 @@ int rdma_connect(rdma_cm_id* id, rdma_conn_param* parameters) {
 int rdma_accept(rdma_cm_id* id, rdma_conn_param* parameters) {
   return IWARP_FORWARD(-1, rdma_accept, id, parameters);
 }
+int rdma_bind_addr(rdma_cm_id* id, sockaddr* at) {
+  return IWARP_FORWARD(-1, rdma_bind_addr, id, at);
+}
+int rdma_listen(rdma_cm_id* id, int backlog) { return IWARP_FORWARD(-1, rdma_listen, id, backlog); }
+int rdma_reject(rdma_cm_id* id, const void* data, std::uint8_t octets) {
+  return IWARP_FORWARD(-1, rdma_reject, id, data, octets);
+}
+int rdma_set_option(rdma_cm_id* id, int level, int option, void* value, std::size_t octets) {
+  return IWARP_FORWARD(-1, rdma_set_option, id, level, option, value, octets);
+}
+ibv_device** ibv_get_device_list(int* count) {
+  return IWARP_FORWARD(static_cast<ibv_device**>(nullptr), ibv_get_device_list, count);
+}
+int ibv_resize_cq(ibv_cq* cq, int depth) { return IWARP_NEXT(ibv_resize_cq, cq, depth); }
 int rdma_disconnect(rdma_cm_id* id) { return IWARP_FORWARD(-1, rdma_disconnect, id); }
 int rdma_get_cm_event(rdma_event_channel* channel, rdma_cm_event** event) {
   const int got = next<decltype(&::rdma_get_cm_event)>("rdma_get_cm_event")(channel, event);

@@ -13,6 +13,8 @@ void fail_calls(const char* function, int error, unsigned times = kForEver);
 void change_events(int from, int to);
 /// Calls it with each descriptor that has been handed out since all worked again.
 void each_descriptor(void (*tell)(int));
+/// Whether this thread is inside of a call of the library behind. Takes memory the first time.
+bool is_inside_library();
 /// How many objects there are: what has been opened and made, but for memory windows.
 long living();
 /// Everything works again.

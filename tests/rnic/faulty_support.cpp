@@ -38,6 +38,11 @@ void each_descriptor(void (*tell)(int)) {
   find<void (*)(void (*)(int))>("iwarp_test_each_descriptor")(tell);
 }
 
+bool is_inside_library() {
+  static const auto asked = find<int (*)()>("iwarp_test_inside");
+  return asked() != 0;
+}
+
 long living() { return find<long (*)()>("iwarp_test_living")(); }
 
 void heal() { find<void (*)()>("iwarp_test_heal")(); }

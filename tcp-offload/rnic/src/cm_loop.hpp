@@ -12,11 +12,13 @@
 #include "adapter.hpp"
 #include "cm_event.hpp"
 #include "hidden_descriptor.hpp"
+#include "native_object.hpp"
 
 namespace iwarp::rnic {
 
 /// The thread on which connections begin and end: it waits for librdmacm, for the adapter's
-/// asynchronous events, and for the time. Nothing of a message passes through it. Any thread.
+/// asynchronous events, and for the time. Nothing of a message passes through it. A call that finds
+/// no memory is made again and again until it does. Any thread.
 class CmLoop {
  public:
   using Clock = std::chrono::steady_clock;
@@ -44,11 +46,12 @@ class CmLoop {
   void post(Task task) { post_at(Clock::time_point::min(), std::move(task)); }
   /// The same when the time has come.
   void post_at(Clock::time_point at, Task task);
-  /// Calls it on a thread of its own: what may wait for a peer inside of the kernel.
+  /// Calls it on a thread of its own, or here if there is none: what may wait for a peer inside of
+  /// the kernel.
   void run_apart(Task task);
 
  private:
-  CmLoop(std::shared_ptr<Adapter> adapter, rdma_event_channel* channel, HiddenDescriptor wake,
+  CmLoop(std::shared_ptr<Adapter> adapter, NativeCmChannel channel, HiddenDescriptor wake,
          AsyncTask on_async);
   static void stop(std::shared_ptr<CmLoop> last);
   [[nodiscard]] bool on_own_thread() const;
@@ -60,10 +63,12 @@ class CmLoop {
   void dispatch(rdma_cm_id* of, CmEvent event);
   void take_async_events();
   Clock::time_point run_due();
+  template <typename Call>
+  void call_patiently(const Call& call);
   void wake();
 
   const std::shared_ptr<Adapter> adapter_;
-  rdma_event_channel* const channel_;
+  NativeCmChannel channel_;
   const HiddenDescriptor wake_;
   const AsyncTask on_async_;
   const process::Origin origin_;

@@ -8,6 +8,7 @@
 #include "adapter_event.hpp"
 #include "hidden_descriptor.hpp"
 #include "host.hpp"
+#include "native_object.hpp"
 #include "work_ring.hpp"
 
 namespace iwarp::rnic {
@@ -29,7 +30,7 @@ class CompletionQueue final : public verbs::provider::Cq {
   [[nodiscard]] std::uint32_t number() const override { return label_->number; }
   verbs::Outcome<void> resize(std::uint32_t depth) override;
 
-  [[nodiscard]] ibv_cq* native() const { return cq_; }
+  [[nodiscard]] ibv_cq* native() const { return cq_.get(); }
   [[nodiscard]] const std::shared_ptr<Host>& host() const { return host_; }
   /// Takes over what the adapter has completed, for the next poll, so that what is done counts as
   /// done.
@@ -43,7 +44,7 @@ class CompletionQueue final : public verbs::provider::Cq {
   /// and has no completion has been flushed. No post may be under way.
   void give_up(WorkRing& ring, std::uint32_t qp_number);
   /// Completes a request of a queue pair that is over, which the adapter does not get, as flushed.
-  /// False if the queue is full.
+  /// False if the queue is full, or there is no memory.
   bool flush(std::uint64_t wr_id, std::uint32_t qp_number);
   /// As WorkRing::take_back().
   void take_back(WorkRing& ring, std::uint32_t count);
@@ -56,18 +57,19 @@ class CompletionQueue final : public verbs::provider::Cq {
   };
   static Events make_events(int of_adapter);
   CompletionQueue(std::shared_ptr<Host> host, std::unique_ptr<EventLabel> label,
-                  ibv_comp_channel* channel, ibv_cq* cq, Events events, std::uint32_t depth);
+                  NativeChannel channel, NativeCq cq, Events events, std::uint32_t depth);
   [[nodiscard]] const Adapter& adapter() const { return *host_->adapter(); }
   void raise_own();
   std::size_t take_gathered(std::span<verbs::Completion> into);
   std::size_t poll_adapter(std::span<verbs::Completion> into);
   void gather_locked();
+  void gather_what_fits();
   bool has_any();
 
   const std::shared_ptr<Host> host_;
   const std::unique_ptr<const EventLabel> label_;
-  ibv_comp_channel* const channel_;
-  ibv_cq* const cq_;
+  NativeChannel channel_;
+  NativeCq cq_;                       // goes before it
   const process::Descriptor events_;  // which programs are shown
   const HiddenDescriptor own_event_;
   process::ClosedInChildren channel_in_children_;

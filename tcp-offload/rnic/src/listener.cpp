@@ -24,11 +24,15 @@ class Requests final : public CmTarget {
     const auto host = host_.lock();
     if (!host || event.type != RDMA_CM_EVENT_CONNECT_REQUEST) return;
     CmId id(host->adapter()->core, event.id);
-    if (is_wanted(*host, id)) return handler_(make_incoming(host, std::move(id), event));
-    host->adapter()->core.rdma_reject(id.get(), nullptr, 0);
+    // A request for which there is no memory is rejected, not taken again.
+    verbs::call_program([&] { take(host, id, event); });
+    if (id) host->adapter()->core.rdma_reject(id.get(), nullptr, 0);
   }
 
  private:
+  void take(const std::shared_ptr<Host>& host, CmId& id, const CmEvent& event) const {
+    if (is_wanted(*host, id)) handler_(make_incoming(host, id, event));
+  }
   [[nodiscard]] bool is_wanted(const Host& host, const CmId& id) const {
     if (id.get()->verbs != host.adapter()->context) return false;
     if (!options_.admits) return true;

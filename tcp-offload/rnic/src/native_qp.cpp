@@ -93,7 +93,7 @@ void NativeQp::give_up() {
 }
 
 void NativeQp::discard() {
-  sends_->discard();
+  if (sends_) sends_->discard();
   if (receives_) receives_->discard();
   leave_queues();
 }

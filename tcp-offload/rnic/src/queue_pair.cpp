@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "answer.hpp"
 #include "iwarp/provider/inherited.hpp"
 
 namespace iwarp::rnic {
@@ -158,7 +159,8 @@ void QueuePair::allow_peer(verbs::Access rights) {
 Outcome<void> QueuePair::connect(const verbs::Endpoint& to, const verbs::ConnectOptions& options) {
   if (origin_.refuses()) return verbs::refused();
   if (auto checked = check_options(*host_->adapter(), options); !checked) return checked;
-  return connection_->connect(to, options);
+  return answer_of(*host_->adapter(), "the connection cannot be asked for",
+                   [&] { return connection_->connect(to, options); });
 }
 
 Outcome<void> QueuePair::adopt(verbs::StreamingSocket& /*socket*/,

@@ -5,6 +5,7 @@
 #include "adapter_event.hpp"
 #include "iwarp/process/forks.hpp"
 #include "memory.hpp"
+#include "native_object.hpp"
 #include "post.hpp"
 #include "shared_slots.hpp"
 
@@ -23,17 +24,17 @@ class SharedReceiveQueue final : public verbs::provider::Srq {
   [[nodiscard]] std::uint32_t limit() const override;
   [[nodiscard]] std::uint32_t number() const override { return label_->number; }
 
-  [[nodiscard]] ibv_srq* native() const { return srq_; }
+  [[nodiscard]] ibv_srq* native() const { return srq_.get(); }
   [[nodiscard]] const ProtectionDomain& pd() const { return *pd_; }
 
  private:
   SharedReceiveQueue(std::shared_ptr<ProtectionDomain> pd, std::unique_ptr<EventLabel> label,
-                     ibv_srq* srq, const verbs::provider::SrqOptions& options);
+                     NativeSrq srq, const verbs::provider::SrqOptions& options);
   int hand_over(const verbs::RecvWr& request, WorkSlot& slot);
 
   const std::shared_ptr<ProtectionDomain> pd_;
   const std::unique_ptr<const EventLabel> label_;
-  ibv_srq* const srq_;
+  NativeSrq srq_;
   const PostLimits limits_;
   const process::Origin origin_;
   SharedSlots slots_;

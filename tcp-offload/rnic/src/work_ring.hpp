@@ -62,8 +62,8 @@ class WorkRing final : public SlotOwner {
     const std::uint32_t posted = posted_.load(std::memory_order_relaxed);
     for (std::uint32_t at = done_.load(std::memory_order_relaxed); at != posted; ++at) {
       if (slots_[at & mask_].signaled) tell(slots_[at & mask_]);
+      done_.store(at + 1, std::memory_order_release);  // `tell` may throw: it is not told again
     }
-    done_.store(posted, std::memory_order_release);
   }
 
   /// The queue pair is being destroyed: nothing of it is told any more. As give_up().
