@@ -23,6 +23,8 @@ struct Fault {
 std::mutex mutex;
 std::map<std::string, Fault, std::less<>> faults;  // looked into without memory
 std::map<int, int> changed_events;
+std::map<int, int> changed_async_events;
+thread_local ibv_async_event as_it_came{};  // of the last one that was changed
 std::set<int> descriptors;
 std::atomic<long> living{0};
 thread_local int inside = 0;      // calls of the library behind, of this thread
@@ -111,10 +113,15 @@ __attribute__((visibility("default"))) void iwarp_test_change_events(int from, i
   const std::lock_guard lock(mutex);
   changed_events[from] = to;
 }
+__attribute__((visibility("default"))) void iwarp_test_change_async_events(int from, int to) {
+  const std::lock_guard lock(mutex);
+  changed_async_events[from] = to;
+}
 __attribute__((visibility("default"))) void iwarp_test_heal() {
   const std::lock_guard lock(mutex);
   faults.clear();
   changed_events.clear();
+  changed_async_events.clear();
   descriptors.clear();
 }
 
@@ -221,6 +228,22 @@ int rdma_get_cm_event(rdma_event_channel* channel, rdma_cm_event** event) {
     (*event)->event = static_cast<rdma_cm_event_type>(changed->second);
   }
   return got;
+}
+
+// One thread takes an event and acknowledges it before it takes the next.
+int ibv_get_async_event(ibv_context* context, ibv_async_event* event) {
+  const int got = IWARP_NEXT(ibv_get_async_event, context, event);
+  if (got != 0) return got;
+  as_it_came = *event;
+  const std::lock_guard lock(mutex);
+  const auto changed = changed_async_events.find(event->event_type);
+  if (changed == changed_async_events.end()) return got;
+  event->event_type = static_cast<ibv_event_type>(changed->second);
+  event->element.port_num = 1;
+  return got;
+}
+void ibv_ack_async_event(ibv_async_event* /*event*/) {
+  IWARP_NEXT(ibv_ack_async_event, &as_it_came);
 }
 
 // What ends is not counted any more.

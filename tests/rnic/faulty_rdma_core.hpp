@@ -11,6 +11,8 @@ inline constexpr unsigned kForEver = ~0U;
 void fail_calls(const char* function, int error, unsigned times = kForEver);
 /// The next events of connections of the type `from` come as `to`.
 void change_events(int from, int to);
+/// The next asynchronous events of the type `from` come as `to`, which is about no object.
+void change_async_events(int from, int to);
 /// Calls it with each descriptor that has been handed out since all worked again.
 void each_descriptor(void (*tell)(int));
 /// Whether this thread is inside of a call of the library behind. Takes memory the first time.

@@ -34,6 +34,10 @@ void change_events(int from, int to) {
   find<void (*)(int, int)>("iwarp_test_change_events")(from, to);
 }
 
+void change_async_events(int from, int to) {
+  find<void (*)(int, int)>("iwarp_test_change_async_events")(from, to);
+}
+
 void each_descriptor(void (*tell)(int)) {
   find<void (*)(void (*)(int))>("iwarp_test_each_descriptor")(tell);
 }

@@ -123,12 +123,16 @@ Outcome<std::shared_ptr<Adapter>> Adapter::open(const RdmaCore& core, const std:
                            "is the parent's");
   }
   Opened& opened = Opened::get();
-  std::unique_ptr<Adapter> fresh;  // these two end without the lock
-  std::shared_ptr<Adapter> shared;
+  std::unique_ptr<Adapter> fresh;  // these end without the lock
+  std::shared_ptr<Adapter> shared, lost;
   std::unique_lock lock(opened.mutex);
   for (auto known = opened.adapters.find(name); known != opened.adapters.end();
        known = opened.adapters.find(name)) {
     shared = known->second->weak_from_this().lock();
+    if (shared && shared->is_lost()) {  // another one may have its name
+      lost = std::move(shared);
+      break;
+    }
     if (shared) return shared;
     opened.closed.wait(lock);  // it is being closed
   }
@@ -171,6 +175,13 @@ Outcome<std::unique_ptr<Adapter>> Adapter::open_anew(const RdmaCore& core,
   if (at == all.end()) return failure(why_not_opened(core, device, name));
   return failure(
       verbs::Error{code_of(refused), "the adapter '" + name + "' does not tell its limits"});
+}
+
+Outcome<void> Adapter::check() const {
+  if (!is_lost()) return {};
+  return verbs::fail(
+      std::errc::no_such_device,
+      name + " has failed, or was removed: close what is open of it, and open it anew");
 }
 
 verbs::Error Adapter::error(const std::string& what, int system_error) const {

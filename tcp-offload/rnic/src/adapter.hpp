@@ -30,6 +30,12 @@ class Adapter : public std::enable_shared_from_this<Adapter> {
   /// For a queue.
   [[nodiscard]] std::uint32_t next_number() { return next_number_.fetch_add(1); }
 
+  /// From now on nothing is made of it any more.
+  void lose() { lost_ = true; }
+  [[nodiscard]] bool is_lost() const { return lost_.load(); }
+  /// Errors: ENODEV once it is lost.
+  [[nodiscard]] verbs::Outcome<void> check() const;
+
   /// "siw0: `what`", and what the system said, for a call that has just failed.
   [[nodiscard]] verbs::Error error(const std::string& what, int system_error) const;
 
@@ -48,6 +54,7 @@ class Adapter : public std::enable_shared_from_this<Adapter> {
   Contexts opened_;
   process::ClosedInChildren commands_in_children_, events_in_children_;
   std::atomic<std::uint32_t> next_number_{1};
+  std::atomic<bool> lost_{false};
 };
 
 /// The most private data of an MPA frame: librdmacm counts it in eight bits, and siw the four

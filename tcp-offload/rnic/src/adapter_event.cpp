@@ -37,6 +37,7 @@ std::optional<Noted> noted(const ibv_async_event& event) {
     case IBV_EVENT_CQ_ERR: return of_object(Kind::kCqOverrun, event.element.cq->cq_context);
     case IBV_EVENT_SRQ_LIMIT_REACHED:
       return of_object(Kind::kSrqLimitReached, event.element.srq->srq_context);
+    // Connections outlive a while without it: TCP's time-outs are the adapter's.
     case IBV_EVENT_PORT_ERR: return Noted{nullptr, Kind::kPathLost, 0};
     default: return std::nullopt;
   }
@@ -73,7 +74,13 @@ std::vector<std::shared_ptr<Host>> hearers_of(const Adapter& adapter, const Note
 
 }  // namespace
 
-CmLoop::Task note_adapter_event(const Adapter& adapter, const ibv_async_event& event) {
+CmLoop::Task note_adapter_event(Adapter& adapter, const ibv_async_event& event) {
+  if (event.event_type == IBV_EVENT_DEVICE_FATAL) {
+    return [&adapter,
+            what = adapter.name + " has failed: " + what_it_says(adapter, event.event_type)] {
+      lose_adapter(adapter, what);
+    };
+  }
   const auto about = noted(event);
   if (!about) return {};
   const std::string what = what_it_says(adapter, event.event_type);

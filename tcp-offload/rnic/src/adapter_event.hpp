@@ -17,6 +17,6 @@ struct EventLabel {
 
 /// What is to be done of an asynchronous event, once it has been acknowledged. One of an object
 /// goes to the object's Device, others to all that there are of the adapter.
-CmLoop::Task note_adapter_event(const Adapter& adapter, const ibv_async_event& event);
+CmLoop::Task note_adapter_event(Adapter& adapter, const ibv_async_event& event);
 
 }  // namespace iwarp::rnic

@@ -55,6 +55,15 @@ void Connection::on_qp_event(const std::string& what) {
   explain(EndedBy::kStack, false, what);
 }
 
+void Connection::on_adapter_lost(const std::string& what) {
+  take_step([&] {
+    explain(EndedBy::kStack, false, what);
+    const auto lost = error_of(std::errc::no_such_device, what);
+    fail_start({Event::Kind::kFailed, lost, {}});
+    end_at_once(lost);
+  });
+}
+
 // ---- What librdmacm says ----
 
 void Connection::on_cm_event(CmEvent event) {
@@ -80,13 +89,8 @@ void Connection::on_event(CmEvent event) {
     case RDMA_CM_EVENT_CONNECT_ERROR:
       return fail_step(to_.to_string() + " cannot be connected to", -event.status);
     case RDMA_CM_EVENT_DISCONNECTED: return on_disconnected();
-    case RDMA_CM_EVENT_DEVICE_REMOVAL: {
-      const std::string sentence = adapter().name + " has been removed";
-      explain(EndedBy::kStack, false, sentence);
-      const auto removed = error_of(std::errc::no_such_device, sentence);
-      fail_start({Event::Kind::kFailed, removed, {}});
-      return end_at_once(removed);
-    }
+    case RDMA_CM_EVENT_DEVICE_REMOVAL:
+      return lose_adapter(*host_->adapter(), adapter().name + " has been removed");
     default: return;
   }
 }

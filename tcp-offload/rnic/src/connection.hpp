@@ -47,6 +47,7 @@ class Connection final : public CmTarget,
   // CmTarget, QpEventTarget
   void on_cm_event(CmEvent event) override;
   void on_qp_event(const std::string& what) override;
+  void on_adapter_lost(const std::string& what) override;
 
  private:
   using Clock = CmLoop::Clock;

@@ -91,4 +91,23 @@ void Host::tell_queue_pair(std::uint32_t number, const std::string& what) {
   if (target) target->on_qp_event(what);
 }
 
+void Host::on_adapter_lost(const std::string& what) {
+  if (!heard_of_loss_) events_.report({verbs::AsyncEvent::Kind::kDeviceFatal, 0, what});
+  heard_of_loss_ = true;
+  std::vector<std::shared_ptr<QpEventTarget>> targets;
+  {
+    const std::lock_guard lock(mutex_);
+    targets.reserve(queue_pairs_.size());
+    for (const auto& each : queue_pairs_) targets.push_back(each.second.lock());
+  }
+  for (const auto& target : targets) {
+    if (target) target->on_adapter_lost(what);
+  }
+}
+
+void lose_adapter(Adapter& adapter, const std::string& what) {
+  adapter.lose();
+  for (const auto& host : hosts_of(adapter)) host->on_adapter_lost(what);
+}
+
 }  // namespace iwarp::rnic

@@ -88,6 +88,7 @@ Outcome<void> Incoming::accept(const std::shared_ptr<verbs::provider::Qp>& qp,
                            " cannot be accepted with a queue pair of another device than that of " +
                            adapter().name);
   }
+  if (auto there = adapter().check(); !there) return there;
   if (auto checked = check_options(adapter(), options); !checked) return checked;
   if (auto checked = check_unanswered(); !checked) return checked;
   auto accepted = answer_of(adapter(), "the connection cannot be accepted",

@@ -158,6 +158,7 @@ void QueuePair::allow_peer(verbs::Access rights) {
 
 Outcome<void> QueuePair::connect(const verbs::Endpoint& to, const verbs::ConnectOptions& options) {
   if (origin_.refuses()) return verbs::refused();
+  if (auto there = host_->adapter()->check(); !there) return there;
   if (auto checked = check_options(*host_->adapter(), options); !checked) return checked;
   return answer_of(*host_->adapter(), "the connection cannot be asked for",
                    [&] { return connection_->connect(to, options); });

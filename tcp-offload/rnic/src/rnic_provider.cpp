@@ -88,6 +88,7 @@ class RnicProvider final : public provider::Provider {
                                                       const provider::ListenOptions& options,
                                                       provider::IncomingHandler handler) override {
     if (origin_.refuses()) return verbs::refused();
+    if (const auto there = host_->adapter()->check(); !there) return failure(there.error());
     return answer_of(*host_->adapter(), "it cannot listen",
                      [&] { return start_listen(host_, at, options, std::move(handler)); });
   }
@@ -112,6 +113,7 @@ class RnicProvider final : public provider::Provider {
   /// What `make` makes, as the seam hands it on.
   template <typename Base, typename Make>
   Outcome<std::shared_ptr<Base>> made(const char* what_failed, Make make) const {
+    if (const auto there = host_->adapter()->check(); !there) return failure(there.error());
     auto object = answer_of(*host_->adapter(), what_failed, make);
     if (!object) return failure(object.error());
     return std::shared_ptr<Base>(std::move(*object));
