@@ -6,6 +6,7 @@
 
 #include <atomic>
 #include <cerrno>
+#include <condition_variable>
 #include <functional>
 #include <map>
 #include <mutex>
@@ -22,6 +23,8 @@ struct Fault {
 
 std::mutex mutex;
 std::map<std::string, Fault, std::less<>> faults;  // looked into without memory
+std::set<std::string, std::less<>> held_calls;
+std::condition_variable let_go;
 std::map<int, int> changed_events;
 std::map<int, int> changed_async_events;
 thread_local ibv_async_event as_it_came{};  // of the last one that was changed
@@ -74,7 +77,12 @@ Result forward(const char* name, Function function, Result failed, Args... args)
     errno = error;
     return failed;
   }
-  return function(args...);
+  const Result result = function(args...);
+  const int error = errno;
+  std::unique_lock lock(mutex);
+  let_go.wait(lock, [name] { return !held_calls.contains(std::string_view(name)); });
+  errno = error;
+  return result;
 }
 
 template <typename Made>
@@ -109,6 +117,10 @@ __attribute__((visibility("default"))) void iwarp_test_fail_calls(const char* fu
   const std::lock_guard lock(mutex);
   faults[function] = {error, times};
 }
+__attribute__((visibility("default"))) void iwarp_test_hold_calls(const char* function) {
+  const std::lock_guard lock(mutex);
+  held_calls.insert(function);
+}
 __attribute__((visibility("default"))) void iwarp_test_change_events(int from, int to) {
   const std::lock_guard lock(mutex);
   changed_events[from] = to;
@@ -121,6 +133,8 @@ __attribute__((visibility("default"))) void iwarp_test_heal() {
   const std::lock_guard lock(mutex);
   faults.clear();
   changed_events.clear();
+  held_calls.clear();
+  let_go.notify_all();
   changed_async_events.clear();
   descriptors.clear();
 }

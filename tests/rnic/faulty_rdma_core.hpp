@@ -9,6 +9,8 @@ inline constexpr unsigned kForEver = ~0U;
 
 /// The next `times` calls of the function of that name fail, with this errno.
 void fail_calls(const char* function, int error, unsigned times = kForEver);
+/// From now on the function of that name does what it does, and does not return before heal().
+void hold_calls(const char* function);
 /// The next events of connections of the type `from` come as `to`.
 void change_events(int from, int to);
 /// The next asynchronous events of the type `from` come as `to`, which is about no object.

@@ -30,6 +30,10 @@ void fail_calls(const char* function, int error, unsigned times) {
   find<void (*)(const char*, int, unsigned)>("iwarp_test_fail_calls")(function, error, times);
 }
 
+void hold_calls(const char* function) {
+  find<void (*)(const char*)>("iwarp_test_hold_calls")(function);
+}
+
 void change_events(int from, int to) {
   find<void (*)(int, int)>("iwarp_test_change_events")(from, to);
 }

@@ -7,6 +7,7 @@ namespace {
 using verbs::EndedBy;
 
 constexpr std::chrono::milliseconds kLook{1};
+constexpr std::chrono::milliseconds kReturn{200};
 // Adapters flush within microseconds. What they have not told after this they do not tell.
 constexpr int kLooksForFlushed = 200;
 
@@ -63,9 +64,10 @@ void Connection::release() {
   {
     std::unique_lock lock(id_mutex_);
     released_ = true;
-    // Once there is a connection the call is about to return.
+    // Once there is a connection the call is about to return. What it does not leave in time it
+    // ends itself, as in a start-up; the adapter places nothing any more then.
     const bool connected = before == State::kRts || before == State::kClosing;
-    if (connected) returned_.wait(lock, [this] { return !inside_; });
+    if (connected) returned_.wait_for(lock, kReturn, [this] { return !inside_; });
     inside = inside_;
     owed = owed_;
   }
