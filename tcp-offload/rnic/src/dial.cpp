@@ -73,12 +73,12 @@ void Connection::dial() {
   if (*made) return host_->loop().forget(*made);
   const RdmaCore& core = adapter().core;
   sockaddr* const from = is_unspecified(options_.from) ? nullptr : address_of(options_.from);
+  const int unset = with_id([&](rdma_cm_id* id) {
+    if (!options_.traffic_class) return 0;
+    return set_option(core, id, RDMA_OPTION_ID_TOS, *options_.traffic_class);
+  });
+  if (unset != 0) return fail_step("the traffic class cannot be set", unset);
   const int error = with_id([&](rdma_cm_id* id) {
-    if (options_.traffic_class) {
-      std::uint8_t type_of_service = *options_.traffic_class;
-      core.rdma_set_option(id, RDMA_OPTION_ID, RDMA_OPTION_ID_TOS, &type_of_service,
-                           sizeof type_of_service);
-    }
     return core.rdma_resolve_addr(id, from, address_of(to_), milliseconds_left());
   });
   if (error != 0) fail_step("no way leads to " + to_.to_string(), error);

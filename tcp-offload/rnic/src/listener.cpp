@@ -62,10 +62,6 @@ class AdapterListener final : public verbs::provider::Listener {
   const CmId id_;
 };
 
-void set_option(const RdmaCore& core, const CmId& id, int which, int value) {
-  core.rdma_set_option(id.get(), RDMA_OPTION_ID, which, &value, sizeof value);
-}
-
 // librdmacm says the same of a port that is taken and of an address that is not this host's.
 bool is_local(const Host& host, const verbs::Address& address) {
   const verbs::Endpoint any_port(address, 0);
@@ -80,13 +76,15 @@ bool is_local(const Host& host, const verbs::Address& address) {
 Outcome<void> begin(const Host& host, const CmId& id, const verbs::Endpoint& at,
                     const ListenOptions& options) {
   const RdmaCore& core = host.adapter()->core;
-  if (options.v6_only) set_option(core, id, RDMA_OPTION_ID_AFONLY, *options.v6_only ? 1 : 0);
-  if (options.traffic_class) {
-    std::uint8_t type_of_service = *options.traffic_class;
-    core.rdma_set_option(id.get(), RDMA_OPTION_ID, RDMA_OPTION_ID_TOS, &type_of_service,
-                         sizeof type_of_service);
-  }
   const std::string what = "it cannot listen at " + at.to_string();
+  if (options.v6_only &&
+      set_option(core, id.get(), RDMA_OPTION_ID_AFONLY, *options.v6_only ? 1 : 0) != 0) {
+    return failure(host.adapter()->error(what + " for IPv6 alone, or for IPv4 too", errno));
+  }
+  if (options.traffic_class &&
+      set_option(core, id.get(), RDMA_OPTION_ID_TOS, *options.traffic_class) != 0) {
+    return failure(host.adapter()->error(what + " with a traffic class", errno));
+  }
   if (core.rdma_bind_addr(id.get(), const_cast<sockaddr*>(at.data())) != 0) {
     const int error = errno;
     const bool taken = error == EADDRNOTAVAIL && at.port() != 0 && is_local(host, at.address());
