@@ -21,7 +21,7 @@ namespace {
 using verbs::Completion;
 
 constexpr std::size_t kBatch = 32;
-// Another thread that waits may have taken the event of a completion that came later, milliseconds.
+// A program's own take_event() may have taken the event of a completion, milliseconds.
 constexpr std::int64_t kSlice = 100;
 // For completions of which the program is told nothing: two of each queue pair, see SendQueue, and
 // one at its end.
@@ -224,15 +224,35 @@ bool CompletionQueue::wait(std::chrono::milliseconds timeout) {
   const auto until = std::chrono::steady_clock::now() + timeout;
   for (;;) {
     if (has_any()) return true;
-    arm(verbs::provider::Arm::kAny);
-    if (has_any()) return true;
+    begin_wait();
     const auto left = left_until(until);
-    pollfd event{events_.get(), POLLIN, 0};
-    const int milliseconds = static_cast<int>(std::clamp<std::int64_t>(left.count(), 0, kSlice));
-    ::poll(&event, 1, milliseconds);
+    if (!has_any()) {
+      pollfd event{events_.get(), POLLIN, 0};
+      const int milliseconds = static_cast<int>(std::clamp<std::int64_t>(left.count(), 0, kSlice));
+      ::poll(&event, 1, milliseconds);
+    }
+    end_wait();
     if (left.count() <= 0) return has_any();
-    take_event();
   }
+}
+
+bool CompletionQueue::begin_wait() {
+  if (origin_.refuses()) return false;
+  ++waiting_;
+  arm(verbs::provider::Arm::kAny);
+  return true;
+}
+
+// The event that this takes may be all that there is to wake other threads that wait. They get one
+// more: at the next completion, or now if one is there that this thread might not take.
+void CompletionQueue::end_wait() {
+  if (origin_.refuses()) return;
+  take_event();
+  if (--waiting_ == 0) return;
+  arm(verbs::provider::Arm::kAny);
+  const std::lock_guard lock(mutex_);
+  gather_what_fits();
+  if (!gathered_.empty()) raise_own();
 }
 
 bool CompletionQueue::take_event() {

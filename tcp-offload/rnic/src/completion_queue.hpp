@@ -26,6 +26,8 @@ class CompletionQueue final : public verbs::provider::Cq {
   bool wait(std::chrono::milliseconds timeout) override;
   [[nodiscard]] int event_descriptor() override { return origin_.refuses() ? -1 : events_.get(); }
   bool take_event() override;
+  bool begin_wait() override;
+  void end_wait() override;
   [[nodiscard]] std::uint32_t capacity() const override;
   [[nodiscard]] std::uint32_t number() const override { return label_->number; }
   verbs::Outcome<void> resize(std::uint32_t depth) override;
@@ -74,8 +76,9 @@ class CompletionQueue final : public verbs::provider::Cq {
   const HiddenDescriptor own_event_;
   process::ClosedInChildren channel_in_children_;
   const process::Origin origin_;
-  std::atomic<bool> armed_{false};   // since the last event
-  std::atomic<bool> raised_{false};  // own_event_
+  std::atomic<bool> armed_{false};    // since the last event
+  std::atomic<bool> raised_{false};   // own_event_
+  std::atomic<unsigned> waiting_{0};  // between begin_wait() and end_wait()
   std::mutex mutex_;
   std::deque<verbs::Completion> gathered_;
   std::atomic<std::uint32_t> depth_;
