@@ -44,6 +44,7 @@ struct Refusal {
 
 class AdapterRefused : public testing::TestWithParam<Refusal> {
  protected:
+  void SetUp() override { ASSERT_TRUE(nothing_is_left()) << "one that is open is shared"; }
   void TearDown() override { heal(); }
 };
 

@@ -82,6 +82,32 @@ TEST_F(AdapterConnections, AQueuePairThatAsksCanBeDestroyed) {
   EXPECT_FALSE(cq_.wait(20ms)) << "nothing is told of one that was destroyed";
 }
 
+// What is inside of the system's library when the queue pair goes ends it when it is out.
+TEST_F(AdapterConnections, AQueuePairWhoseCallDoesNotReturnCanBeDestroyed) {
+  const long before = living();
+  auto listener = device_.listen(kLoopback).value();
+  std::optional<verbs::QueuePair> asks(pd_.create_qp(cq_).value());
+  hold_calls("rdma_connect");
+  ASSERT_TRUE(asks->start_connect(listener.endpoint()));
+  auto request = listener.next(10s);
+  ASSERT_TRUE(request);
+  ASSERT_TRUE(request->accept(b_));
+  while (asks->state() == QpState::kConnecting) std::this_thread::sleep_for(1ms);
+  ASSERT_EQ(asks->state(), QpState::kRts);
+  const auto began = std::chrono::steady_clock::now();
+  asks.reset();
+  EXPECT_LT(std::chrono::steady_clock::now() - began, 5s);
+  EXPECT_TRUE(b_.drain(10s));
+  heal();
+  request.reset();
+  { const auto gone = std::move(listener); }
+  const auto until = std::chrono::steady_clock::now() + 10s;
+  while (living() > before && std::chrono::steady_clock::now() < until) {
+    std::this_thread::sleep_for(1ms);
+  }
+  EXPECT_LE(living(), before);
+}
+
 TEST_F(AdapterConnections, AnAnswerThatCannotBeGivenIsTold) {
   auto listener = device_.listen(kLoopback).value();
   ASSERT_TRUE(a_.start_connect(listener.endpoint()));

@@ -9,8 +9,18 @@ inline constexpr unsigned kForEver = ~0U;
 
 /// The next `times` calls of the function of that name fail, with this errno.
 void fail_calls(const char* function, int error, unsigned times = kForEver);
+/// From now on the function of that name does what it does, and does not return before heal().
+void hold_calls(const char* function);
 /// The next events of connections of the type `from` come as `to`.
 void change_events(int from, int to);
+/// The next asynchronous events of the type `from` come as `to`, which is about no object.
+void change_async_events(int from, int to);
+/// Calls it with each descriptor that has been handed out since all worked again.
+void each_descriptor(void (*tell)(int));
+/// Whether this thread is inside of a call of the library behind. Takes memory the first time.
+bool is_inside_library();
+/// How many objects there are: what has been opened and made, but for memory windows.
+long living();
 /// Everything works again.
 void heal();
 

@@ -30,9 +30,28 @@ void fail_calls(const char* function, int error, unsigned times) {
   find<void (*)(const char*, int, unsigned)>("iwarp_test_fail_calls")(function, error, times);
 }
 
+void hold_calls(const char* function) {
+  find<void (*)(const char*)>("iwarp_test_hold_calls")(function);
+}
+
 void change_events(int from, int to) {
   find<void (*)(int, int)>("iwarp_test_change_events")(from, to);
 }
+
+void change_async_events(int from, int to) {
+  find<void (*)(int, int)>("iwarp_test_change_async_events")(from, to);
+}
+
+void each_descriptor(void (*tell)(int)) {
+  find<void (*)(void (*)(int))>("iwarp_test_each_descriptor")(tell);
+}
+
+bool is_inside_library() {
+  static const auto asked = find<int (*)()>("iwarp_test_inside");
+  return asked() != 0;
+}
+
+long living() { return find<long (*)()>("iwarp_test_living")(); }
 
 void heal() { find<void (*)()>("iwarp_test_heal")(); }
 

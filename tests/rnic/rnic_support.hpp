@@ -22,6 +22,14 @@ inline constexpr const char* kAdapter = "iwarp0";
 
 inline const verbs::Endpoint kLoopback = verbs::Endpoint::parse("127.0.0.1:0").value();
 
+/// Whether all that was made is gone in time: threads see off what programs have left behind.
+inline bool nothing_is_left() {
+  const auto until = std::chrono::steady_clock::now() + 10s;
+  while (living() != 0 && std::chrono::steady_clock::now() < until)
+    std::this_thread::sleep_for(1ms);
+  return living() == 0;
+}
+
 /// Two queue pairs on it, and memory.
 class Adapters : public testing::Test {
  protected:

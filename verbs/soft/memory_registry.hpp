@@ -17,14 +17,20 @@
 
 namespace iwarp::verbs::soft {
 
+class MemoryRegistry;
+
 /// A protection domain: a number that memory and queue pairs share.
 class SoftPd final : public provider::Pd {
  public:
-  explicit SoftPd(ddp::ProtectionDomainId id) : id_(id) {}
+  explicit SoftPd(ddp::ProtectionDomainId id, const MemoryRegistry* of = nullptr)
+      : id_(id), of_(of) {}
   [[nodiscard]] ddp::ProtectionDomainId id() const { return id_; }
+  /// Whether it is of the device whose memory that is.
+  [[nodiscard]] bool works_with(const MemoryRegistry& memory) const { return of_ == &memory; }
 
  private:
   ddp::ProtectionDomainId id_;
+  const MemoryRegistry* const of_;
 };
 
 /// What an STag was set aside for.

@@ -101,10 +101,13 @@ std::optional<std::string> beyond_limits(const provider::QpInit& wanted) {
   return beyond_limits("queue pair", wanted.liveness);
 }
 
-// Owns the queue pair itself: the handle that the program holds is not kept by a start-up.
-std::shared_ptr<ResponderQp> responder_of(const std::shared_ptr<provider::Qp>& qp) {
-  auto* const own = dynamic_cast<SoftQp*>(qp.get());
-  return own == nullptr ? nullptr : own->responder();
+// Finds a queue pair of this device, and owns it itself: the handle that the program holds is not
+// kept by a start-up.
+AsResponder responder_of(const Services& here) {
+  return [of = &here](const std::shared_ptr<provider::Qp>& qp) -> std::shared_ptr<ResponderQp> {
+    auto* const own = dynamic_cast<SoftQp*>(qp.get());
+    return own == nullptr || !own->works_with(*of) ? nullptr : own->responder();
+  };
 }
 
 class SoftRequestWait final : public provider::RequestWait {
@@ -133,14 +136,14 @@ class SoftProvider final : public provider::Provider {
   Outcome<std::shared_ptr<provider::Pd>> alloc_pd() override {
     if (origin_.refuses()) return refused();
     return std::shared_ptr<provider::Pd>(
-        std::make_shared<SoftPd>(ddp::ProtectionDomainId{next_pd_.fetch_add(1)}));
+        std::make_shared<SoftPd>(ddp::ProtectionDomainId{next_pd_.fetch_add(1)}, registry().get()));
   }
 
   Outcome<std::shared_ptr<provider::Mr>> register_memory(const std::shared_ptr<provider::Pd>& pd,
                                                          MutableBytes memory,
                                                          Access access) override {
     if (origin_.refuses()) return refused();
-    const auto own = std::dynamic_pointer_cast<SoftPd>(pd);
+    const auto own = own_pd(pd);
     if (!own) return fail(std::errc::invalid_argument, "memory region: a foreign PD");
     return soft::register_memory(registry(), own, memory, access);
   }
@@ -149,7 +152,7 @@ class SoftProvider final : public provider::Provider {
                                                             MutableBytes memory, std::uint64_t base,
                                                             Access access) override {
     if (origin_.refuses()) return refused();
-    const auto own = std::dynamic_pointer_cast<SoftPd>(pd);
+    const auto own = own_pd(pd);
     if (!own) return fail(std::errc::invalid_argument, "memory region: a foreign PD");
     return soft::register_memory(registry(), own, memory, access, base);
   }
@@ -158,17 +161,19 @@ class SoftProvider final : public provider::Provider {
                                   MutableBytes memory, Access access,
                                   std::optional<std::uint64_t> base) override {
     auto* own = dynamic_cast<SoftMr*>(&mr);
-    const auto own_pd = std::dynamic_pointer_cast<SoftPd>(pd);
-    if (own == nullptr || !own_pd) {
-      return fail(std::errc::invalid_argument, "memory region: it or its PD is foreign");
+    const auto under = own_pd(pd);
+    if (own == nullptr || !under) {
+      return fail(std::errc::invalid_argument,
+                  "memory region: it, or its protection domain, is another device's than that of " +
+                      attributes_.name);
     }
-    return own->reregister(own_pd, memory, access, base);
+    return own->reregister(under, memory, access, base);
   }
 
   Outcome<void> prefetch(const std::shared_ptr<provider::Pd>& pd, std::span<const Sge> parts,
                          bool to_write) override {
     if (origin_.refuses()) return refused();
-    const auto own = std::dynamic_pointer_cast<SoftPd>(pd);
+    const auto own = own_pd(pd);
     if (!own) return fail(std::errc::invalid_argument, "memory region: a foreign PD");
     return soft::prefetch(registry()->table(), own->id(), parts,
                           to_write ? Touch::kWrite : Touch::kRead);
@@ -177,7 +182,7 @@ class SoftProvider final : public provider::Provider {
   Outcome<std::shared_ptr<provider::Mw>> alloc_window(const std::shared_ptr<provider::Pd>& pd,
                                                       WindowType type) override {
     if (origin_.refuses()) return refused();
-    const auto own = std::dynamic_pointer_cast<SoftPd>(pd);
+    const auto own = own_pd(pd);
     if (!own) return fail(std::errc::invalid_argument, "memory window: a foreign PD");
     const Reserved kind = type == WindowType::k1 ? Reserved::kWindow1 : Reserved::kWindow2;
     const auto stag = registry()->reserve(kind, own->id());
@@ -189,7 +194,7 @@ class SoftProvider final : public provider::Provider {
   Outcome<std::shared_ptr<provider::FastMr>> alloc_fast_region(
       const std::shared_ptr<provider::Pd>& pd) override {
     if (origin_.refuses()) return refused();
-    const auto own = std::dynamic_pointer_cast<SoftPd>(pd);
+    const auto own = own_pd(pd);
     if (!own) return fail(std::errc::invalid_argument, "fast region: a foreign PD");
     const auto stag = registry()->reserve(Reserved::kFastRegion, own->id());
     if (!stag) return fail(std::errc::not_enough_memory, "fast region: no STag is free");
@@ -200,7 +205,7 @@ class SoftProvider final : public provider::Provider {
   Outcome<std::shared_ptr<provider::Srq>> create_srq(const std::shared_ptr<provider::Pd>& pd,
                                                      const provider::SrqOptions& options) override {
     if (origin_.refuses()) return refused();
-    const auto own = std::dynamic_pointer_cast<SoftPd>(pd);
+    const auto own = own_pd(pd);
     if (!own) return fail(std::errc::invalid_argument, "shared receive queue: a foreign PD");
     auto text = over("shared receive queue: max_wr", options.max_wr, kMaxQpWr);
     if (!text) text = over("shared receive queue: max_sge", options.max_sge, kMaxSges);
@@ -220,7 +225,7 @@ class SoftProvider final : public provider::Provider {
                                                    provider::QpInit init) override {
     if (origin_.refuses()) return refused();
     SoftQp::Init own;
-    own.pd = std::dynamic_pointer_cast<SoftPd>(pd);
+    own.pd = own_pd(pd);
     own.send_cq = std::dynamic_pointer_cast<SoftCq>(init.send_cq);
     own.recv_cq = std::dynamic_pointer_cast<SoftCq>(init.recv_cq);
     if (!own.pd || !own.send_cq || !own.recv_cq) {
@@ -268,14 +273,16 @@ class SoftProvider final : public provider::Provider {
         return fail(std::errc::invalid_argument, std::move(*text));
       }
     }
-    return start_listen(device(), at, options, std::move(handler), responder_of);
+    return start_listen(device(), at, options, std::move(handler),
+                        responder_of(platform_->services()));
   }
 
   Outcome<std::unique_ptr<provider::RequestWait>> await_request(
       StreamingSocket& socket, const provider::AwaitOptions& options,
       provider::AwaitHandler handler) override {
     if (origin_.refuses()) return refused();
-    auto started = adopt_as_responder(device(), socket, options, std::move(handler), responder_of);
+    auto started = adopt_as_responder(device(), socket, options, std::move(handler),
+                                      responder_of(platform_->services()));
     if (!started) return failure(started.error());
     return std::unique_ptr<provider::RequestWait>(
         std::make_unique<SoftRequestWait>(platform_, std::move(*started)));
@@ -295,6 +302,11 @@ class SoftProvider final : public provider::Provider {
   }
 
  private:
+  /// Null if it is another device's.
+  [[nodiscard]] std::shared_ptr<SoftPd> own_pd(const std::shared_ptr<provider::Pd>& pd) const {
+    auto own = std::dynamic_pointer_cast<SoftPd>(pd);
+    return own && own->works_with(*registry()) ? own : nullptr;
+  }
   [[nodiscard]] std::shared_ptr<const Services> services() const {
     return {platform_, &platform_->services()};
   }

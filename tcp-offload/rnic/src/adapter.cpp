@@ -4,6 +4,9 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <condition_variable>
+#include <map>
+#include <mutex>
 #include <span>
 #include <system_error>
 #include <vector>
@@ -77,17 +80,39 @@ verbs::Error why_not_opened(const RdmaCore& core, ibv_device* device, const std:
                             ")" + remedy(why)};
 }
 
+/// The adapters that this process has opened, by their names.
+struct Opened {
+  std::mutex mutex;
+  std::condition_variable closed;
+  std::map<std::string, Adapter*> adapters;
+
+  static Opened& get() { return process::of_this_process<Opened>(); }
+};
+
 }  // namespace
 
-Adapter::Adapter(const RdmaCore& with, ibv_context** opened, ibv_context* which,
+Adapter::Adapter(const RdmaCore& with, Contexts opened, ibv_context* which,
                  const ibv_device_attr& can)
     : core(with),
       context(which),
       name(with.ibv_get_device_name(which->device)),
       limits(can),
-      opened_(opened) {}
+      opened_(std::move(opened)),
+      commands_in_children_(which->cmd_fd),
+      events_in_children_(which->async_fd) {}
 
-Adapter::~Adapter() { core.rdma_free_devices(opened_); }
+Adapter::~Adapter() {
+  commands_in_children_.release();
+  events_in_children_.release();
+  opened_.reset();
+  Opened& opened = Opened::get();
+  {
+    const std::lock_guard lock(opened.mutex);
+    const auto known = opened.adapters.find(name);
+    if (known != opened.adapters.end() && known->second == this) opened.adapters.erase(known);
+  }
+  opened.closed.notify_all();
+}
 
 Outcome<std::shared_ptr<Adapter>> Adapter::open(const RdmaCore& core, const std::string& name) {
   static const process::Origin opened_first;
@@ -97,6 +122,30 @@ Outcome<std::shared_ptr<Adapter>> Adapter::open(const RdmaCore& core, const std:
                            "' was opened before this process was forked: what librdmacm has of it "
                            "is the parent's");
   }
+  Opened& opened = Opened::get();
+  std::unique_ptr<Adapter> fresh;  // these end without the lock
+  std::shared_ptr<Adapter> shared, lost;
+  std::unique_lock lock(opened.mutex);
+  for (auto known = opened.adapters.find(name); known != opened.adapters.end();
+       known = opened.adapters.find(name)) {
+    shared = known->second->weak_from_this().lock();
+    if (shared && shared->is_lost()) {  // another one may have its name
+      lost = std::move(shared);
+      break;
+    }
+    if (shared) return shared;
+    opened.closed.wait(lock);  // it is being closed
+  }
+  auto made = open_anew(core, name);
+  if (!made) return failure(made.error());
+  fresh = std::move(*made);
+  shared = std::move(fresh);
+  opened.adapters[name] = shared.get();
+  return shared;
+}
+
+Outcome<std::unique_ptr<Adapter>> Adapter::open_anew(const RdmaCore& core,
+                                                     const std::string& name) {
   const DeviceList list(core);
   ibv_device* const device = list.find(name);
   if (device == nullptr) {
@@ -107,28 +156,32 @@ Outcome<std::shared_ptr<Adapter>> Adapter::open(const RdmaCore& core, const std:
                        "the adapter '" + name + "' speaks another protocol than iWARP");
   }
   int count = 0;
-  ibv_context** const opened = core.rdma_get_devices(&count);
-  if (opened == nullptr) {
+  Contexts opened(core.rdma_get_devices(&count), FreeContexts{&core});
+  if (!opened) {
     const int why = errno;
     return failure(
         verbs::Error{code_of(why), "librdmacm cannot use any adapter (" + code_of(why).message() +
                                        "): is the kernel's module rdma_ucm loaded?" + remedy(why)});
   }
-  const std::span all(opened, static_cast<std::size_t>(count));
+  const std::span all(opened.get(), static_cast<std::size_t>(count));
   const auto at = std::find_if(all.begin(), all.end(), [&](ibv_context* each) {
     return name == core.ibv_get_device_name(each->device);
   });
   ibv_device_attr limits{};
   const int refused = at == all.end() ? 0 : core.ibv_query_device(*at, &limits);
   if (at != all.end() && refused == 0) {
-    return std::shared_ptr<Adapter>(new Adapter(core, opened, *at, limits));
+    return std::unique_ptr<Adapter>(new Adapter(core, std::move(opened), *at, limits));
   }
-  verbs::Error error =
-      at == all.end()
-          ? why_not_opened(core, device, name)
-          : verbs::Error{code_of(refused), "the adapter '" + name + "' does not tell its limits"};
-  core.rdma_free_devices(opened);
-  return failure(std::move(error));
+  if (at == all.end()) return failure(why_not_opened(core, device, name));
+  return failure(
+      verbs::Error{code_of(refused), "the adapter '" + name + "' does not tell its limits"});
+}
+
+Outcome<void> Adapter::check() const {
+  if (!is_lost()) return {};
+  return verbs::fail(
+      std::errc::no_such_device,
+      name + " has failed, or was removed: close what is open of it, and open it anew");
 }
 
 verbs::Error Adapter::error(const std::string& what, int system_error) const {

@@ -5,16 +5,17 @@
 #include <string>
 #include <vector>
 
+#include "iwarp/process/forks.hpp"
 #include "iwarp/verbs/provider.hpp"
 #include "rdma_core.hpp"
 
 namespace iwarp::rnic {
 
 /// An adapter that has been opened, by librdmacm: connections belong to the contexts that it opens.
-/// Any thread.
-class Adapter {
+/// librdmacm has one context for all that a process opens of an adapter. Any thread.
+class Adapter : public std::enable_shared_from_this<Adapter> {
  public:
-  /// Errors as of open_adapter().
+  /// The one of that name that there is, or a new one. Errors as of open_adapter().
   static verbs::Outcome<std::shared_ptr<Adapter>> open(const RdmaCore& core,
                                                        const std::string& name);
   ~Adapter();
@@ -29,26 +30,36 @@ class Adapter {
   /// Whether it is Linux siw, which does a few things in its own way.
   [[nodiscard]] bool is_siw() const { return limits.vendor_id == kSiwVendor; }
 
-  /// For a queue: as its context in the adapter, by which number_of() finds it again.
+  /// For a queue.
   [[nodiscard]] std::uint32_t next_number() { return next_number_.fetch_add(1); }
-  static void* as_context(std::uint32_t number) {
-    return reinterpret_cast<void*>(static_cast<std::uintptr_t>(number));
-  }
-  static std::uint32_t number_of(const void* context) {
-    return static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(context));
-  }
+
+  /// From now on nothing is made of it any more.
+  void lose() { lost_ = true; }
+  [[nodiscard]] bool is_lost() const { return lost_.load(); }
+  /// Errors: ENODEV once it is lost.
+  [[nodiscard]] verbs::Outcome<void> check() const;
 
   /// "siw0: `what`", and what the system said, for a call that has just failed.
   [[nodiscard]] verbs::Error error(const std::string& what, int system_error) const;
 
  private:
-  Adapter(const RdmaCore& with, ibv_context** opened, ibv_context* which,
-          const ibv_device_attr& can);
+  struct FreeContexts {
+    const RdmaCore* core;
+    void operator()(ibv_context** list) const { core->rdma_free_devices(list); }
+  };
+  /// What librdmacm has opened: it stays open as long as there is such a list.
+  using Contexts = std::unique_ptr<ibv_context*, FreeContexts>;
 
   static constexpr std::uint32_t kSiwVendor = 0x626d74;  // "bmt"
 
-  ibv_context** const opened_;
+  Adapter(const RdmaCore& with, Contexts opened, ibv_context* which, const ibv_device_attr& can);
+  static verbs::Outcome<std::unique_ptr<Adapter>> open_anew(const RdmaCore& core,
+                                                            const std::string& name);
+
+  Contexts opened_;
+  process::ClosedInChildren commands_in_children_, events_in_children_;
   std::atomic<std::uint32_t> next_number_{1};
+  std::atomic<bool> lost_{false};
 };
 
 /// The most private data of an MPA frame: librdmacm counts it in eight bits, and siw the four

@@ -14,6 +14,12 @@ namespace iwarp::rnic {
 verbs::Endpoint local_of(rdma_cm_id* id);
 verbs::Endpoint remote_of(rdma_cm_id* id);
 
+/// Sets an option of an identifier. As rdma_set_option().
+template <typename Value>
+int set_option(const RdmaCore& core, rdma_cm_id* id, int which, Value value) {
+  return core.rdma_set_option(id, RDMA_OPTION_ID, which, &value, sizeof value);
+}
+
 /// One end of a connection that librdmacm makes, or a listener of it. Owns its identifier.
 class CmId {
  public:

@@ -8,6 +8,7 @@
 #include <array>
 #include <cerrno>
 #include <climits>
+#include <new>
 #include <system_error>
 
 #include "iwarp/process/quiet_thread.hpp"
@@ -42,37 +43,45 @@ CmEvent copy_of(const Adapter& adapter, const rdma_cm_event& event) {
 
 }  // namespace
 
-CmLoop::CmLoop(std::shared_ptr<Adapter> adapter, rdma_event_channel* channel,
-               process::Descriptor wake, AsyncTask on_async)
+CmLoop::CmLoop(std::shared_ptr<Adapter> adapter, NativeCmChannel channel, HiddenDescriptor wake,
+               AsyncTask on_async)
     : adapter_(std::move(adapter)),
-      channel_(channel),
+      channel_(std::move(channel)),
       wake_(std::move(wake)),
-      on_async_(std::move(on_async)) {}
+      on_async_(std::move(on_async)),
+      channel_in_children_(channel_->fd) {}
 
 Outcome<std::shared_ptr<CmLoop>> CmLoop::start(std::shared_ptr<Adapter> adapter,
                                                AsyncTask on_async) {
-  process::Descriptor wake(::eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC));
+  HiddenDescriptor wake(::eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC));
   if (!wake) return failure(adapter->error("there is no descriptor for its thread", errno));
-  rdma_event_channel* const channel = adapter->core.rdma_create_event_channel();
-  if (channel == nullptr) {
+  NativeCmChannel channel(adapter->core.rdma_create_event_channel(), {&adapter->core});
+  if (!channel) {
     return failure(adapter->error("there is no channel for its connections", errno));
   }
   make_nonblocking(channel->fd);
   make_nonblocking(adapter->context->async_fd);
   std::shared_ptr<CmLoop> loop(
-      new CmLoop(std::move(adapter), channel, std::move(wake), std::move(on_async)));
+      new CmLoop(std::move(adapter), std::move(channel), std::move(wake), std::move(on_async)));
+  // The handle is there before the thread: from then on nothing fails.
+  auto owner = std::make_shared<std::shared_ptr<CmLoop>>();
+  CmLoop* const started = loop.get();
+  std::shared_ptr<CmLoop> handle(started, [owner](CmLoop*) {
+    if (*owner) stop(std::move(*owner));
+  });
   try {
-    loop->thread_ = process::quiet_thread([loop = loop.get()] { loop->run(); });
+    started->thread_ = process::quiet_thread([started] { started->run(); });
   } catch (const std::system_error& thrown) {
-    return failure(verbs::error_of(thrown, loop->adapter_->name + ": there is no thread for it"));
+    return failure(
+        verbs::error_of(thrown, started->adapter_->name + ": there is no thread for it"));
   }
-  CmLoop* const handle = loop.get();
-  return std::shared_ptr<CmLoop>(
-      handle, [owner = std::move(loop)](CmLoop*) mutable { stop(std::move(owner)); });
+  *owner = std::move(loop);
+  return handle;
 }
 
 CmLoop::~CmLoop() {
-  if (!origin_.inherited()) adapter_->core.rdma_destroy_event_channel(channel_);
+  if (origin_.inherited()) static_cast<void>(channel_.release());
+  channel_in_children_.release();
 }
 
 bool CmLoop::on_own_thread() const { return std::this_thread::get_id() == own_.load(); }
@@ -98,7 +107,7 @@ void CmLoop::wake() { ::eventfd_write(wake_.get(), 1); }
 
 Outcome<CmId> CmLoop::make_id(const std::weak_ptr<CmTarget>& target) {
   rdma_cm_id* made = nullptr;
-  if (adapter_->core.rdma_create_id(channel_, &made, nullptr, RDMA_PS_TCP) != 0) {
+  if (adapter_->core.rdma_create_id(channel_.get(), &made, nullptr, RDMA_PS_TCP) != 0) {
     return failure(adapter_->error("it has no room for one more connection", errno));
   }
   CmId id(adapter_->core, made);
@@ -134,9 +143,9 @@ void CmLoop::post_at(Clock::time_point at, Task task) {
 void CmLoop::run_apart(Task task) {
   try {
     process::quiet_thread(task).detach();
-  } catch (const std::system_error& thrown) {
+  } catch (const std::exception& thrown) {
     verbs::log_failure("an adapter's connection gets no thread of its own", thrown);
-    post(std::move(task));
+    verbs::call_program([&] { task(); });
   }
 }
 
@@ -189,14 +198,33 @@ CmLoop::Clock::time_point CmLoop::run_due() {
       task = std::move(first->second);
       tasks_.erase(first);
     }
-    verbs::call_program(task);
+    call_patiently(task);
   }
+}
+
+// What fails for want of memory must not be lost: an end would never be told. The last turn of a
+// thread that is to stop is not tried again.
+template <typename Call>
+void CmLoop::call_patiently(const Call& call) {
+  constexpr std::chrono::milliseconds kPause{10};
+  verbs::call_program([&] {
+    for (bool stops = false;;) {
+      try {
+        return call();
+      } catch (const std::bad_alloc&) {
+        if (stops) throw;
+      }
+      std::this_thread::sleep_for(kPause);
+      const std::lock_guard lock(mutex_);
+      stops = stops_;
+    }
+  });
 }
 
 void CmLoop::take_cm_events() {
   rdma_cm_event* event = nullptr;
-  while (adapter_->core.rdma_get_cm_event(channel_, &event) == 0) {
-    verbs::call_program([&] { take(event); });
+  while (adapter_->core.rdma_get_cm_event(channel_.get(), &event) == 0) {
+    take(event);
   }
 }
 
@@ -204,7 +232,8 @@ void CmLoop::take(rdma_cm_event* event) {
   // Destroying an identifier waits for this.
   const auto acknowledge = [this](rdma_cm_event* one) { adapter_->core.rdma_ack_cm_event(one); };
   std::unique_ptr<rdma_cm_event, decltype(acknowledge)> held(event, acknowledge);
-  CmEvent copy = copy_of(*adapter_, *event);
+  CmEvent copy;
+  call_patiently([&] { copy = copy_of(*adapter_, *event); });
   rdma_cm_id* const of = event->listen_id != nullptr ? event->listen_id : event->id;
   held.reset();
   dispatch(of, std::move(copy));
@@ -219,7 +248,7 @@ void CmLoop::dispatch(rdma_cm_id* of, CmEvent event) {
     dispatched_ = target ? of : nullptr;
   }
   if (target) {
-    verbs::call_program([&] { target->on_cm_event(std::move(event)); });
+    call_patiently([&] { target->on_cm_event(event); });
   } else if (event.type == RDMA_CM_EVENT_CONNECT_REQUEST) {
     adapter_->core.rdma_reject(event.id, nullptr, 0);
     adapter_->core.rdma_destroy_id(event.id);
@@ -234,8 +263,10 @@ void CmLoop::dispatch(rdma_cm_id* of, CmEvent event) {
 void CmLoop::take_async_events() {
   ibv_async_event event{};
   while (adapter_->core.ibv_get_async_event(adapter_->context, &event) == 0) {
-    verbs::call_program([&] { on_async_(event); });
+    Task behind;
+    call_patiently([&] { behind = on_async_(event); });
     adapter_->core.ibv_ack_async_event(&event);
+    if (behind) call_patiently(behind);
   }
 }
 

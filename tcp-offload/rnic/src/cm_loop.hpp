@@ -11,18 +11,21 @@
 
 #include "adapter.hpp"
 #include "cm_event.hpp"
-#include "iwarp/process/descriptor.hpp"
-#include "iwarp/process/forks.hpp"
+#include "hidden_descriptor.hpp"
+#include "native_object.hpp"
 
 namespace iwarp::rnic {
 
 /// The thread on which connections begin and end: it waits for librdmacm, for the adapter's
-/// asynchronous events, and for the time. Nothing of a message passes through it. Any thread.
+/// asynchronous events, and for the time. Nothing of a message passes through it. A call that finds
+/// no memory is made again and again until it does. Any thread.
 class CmLoop {
  public:
   using Clock = std::chrono::steady_clock;
   using Task = std::function<void()>;
-  using AsyncTask = std::function<void(const ibv_async_event&)>;
+  /// Takes note of an asynchronous event, and says what is to be done of it once it has been
+  /// acknowledged, which the end of the object that it is about waits for.
+  using AsyncTask = std::function<Task(const ibv_async_event&)>;
 
   /// With its thread running. The last owner may be that thread itself. Errors: the system's.
   static verbs::Outcome<std::shared_ptr<CmLoop>> start(std::shared_ptr<Adapter> adapter,
@@ -43,11 +46,12 @@ class CmLoop {
   void post(Task task) { post_at(Clock::time_point::min(), std::move(task)); }
   /// The same when the time has come.
   void post_at(Clock::time_point at, Task task);
-  /// Calls it on a thread of its own: what may wait for a peer inside of the kernel.
+  /// Calls it on a thread of its own, or here if there is none: what may wait for a peer inside of
+  /// the kernel.
   void run_apart(Task task);
 
  private:
-  CmLoop(std::shared_ptr<Adapter> adapter, rdma_event_channel* channel, process::Descriptor wake,
+  CmLoop(std::shared_ptr<Adapter> adapter, NativeCmChannel channel, HiddenDescriptor wake,
          AsyncTask on_async);
   static void stop(std::shared_ptr<CmLoop> last);
   [[nodiscard]] bool on_own_thread() const;
@@ -59,13 +63,16 @@ class CmLoop {
   void dispatch(rdma_cm_id* of, CmEvent event);
   void take_async_events();
   Clock::time_point run_due();
+  template <typename Call>
+  void call_patiently(const Call& call);
   void wake();
 
   const std::shared_ptr<Adapter> adapter_;
-  rdma_event_channel* const channel_;
-  const process::Descriptor wake_;
+  NativeCmChannel channel_;
+  const HiddenDescriptor wake_;
   const AsyncTask on_async_;
   const process::Origin origin_;
+  process::ClosedInChildren channel_in_children_;
   bool adapter_gone_ = false;  // its thread's
   std::mutex mutex_;
   std::condition_variable idle_;

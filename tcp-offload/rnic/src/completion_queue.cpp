@@ -8,9 +8,11 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <new>
 
 #include "completion.hpp"
 #include "iwarp/base/deadline.hpp"
+#include "iwarp/provider/failure.hpp"
 #include "iwarp/provider/inherited.hpp"
 
 namespace iwarp::rnic {
@@ -19,7 +21,7 @@ namespace {
 using verbs::Completion;
 
 constexpr std::size_t kBatch = 32;
-// Another thread that waits may have taken the event of a completion that came later, milliseconds.
+// A program's own take_event() may have taken the event of a completion, milliseconds.
 constexpr std::int64_t kSlice = 100;
 // For completions of which the program is told nothing: two of each queue pair, see SendQueue, and
 // one at its end.
@@ -41,18 +43,21 @@ std::chrono::milliseconds left_until(std::chrono::steady_clock::time_point until
 
 }  // namespace
 
-CompletionQueue::CompletionQueue(std::shared_ptr<Adapter> adapter, ibv_comp_channel* channel,
-                                 ibv_cq* cq, Events events, std::uint32_t depth)
-    : adapter_(std::move(adapter)),
-      channel_(channel),
-      cq_(cq),
+CompletionQueue::CompletionQueue(std::shared_ptr<Host> host, std::unique_ptr<EventLabel> label,
+                                 NativeChannel channel, NativeCq cq, Events events,
+                                 std::uint32_t depth)
+    : host_(std::move(host)),
+      label_(std::move(label)),
+      channel_(std::move(channel)),
+      cq_(std::move(cq)),
       events_(std::move(events.set)),
       own_event_(std::move(events.own)),
+      channel_in_children_(channel_->fd),
       depth_(depth) {}
 
 CompletionQueue::Events CompletionQueue::make_events(int of_adapter) {
   Events made{process::Descriptor(::epoll_create1(EPOLL_CLOEXEC)),
-              process::Descriptor(::eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC))};
+              HiddenDescriptor(::eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC))};
   if (!made.set || !made.own) return {};
   for (const int each : {of_adapter, made.own.get()}) {
     epoll_event event{EPOLLIN, {}};
@@ -61,30 +66,32 @@ CompletionQueue::Events CompletionQueue::make_events(int of_adapter) {
   return made;
 }
 
-verbs::Outcome<std::shared_ptr<CompletionQueue>> CompletionQueue::make(
-    std::shared_ptr<Adapter> adapter, std::uint32_t depth) {
-  const RdmaCore& core = adapter->core;
-  ibv_comp_channel* const channel = core.ibv_create_comp_channel(adapter->context);
-  if (channel == nullptr) return failure(cannot_be_made(*adapter, depth, errno));
+verbs::Outcome<std::shared_ptr<CompletionQueue>> CompletionQueue::make(std::shared_ptr<Host> host,
+                                                                       std::uint32_t depth) {
+  Adapter& adapter = *host->adapter();
+  const RdmaCore& core = adapter.core;
+  auto label = std::make_unique<EventLabel>(EventLabel{host, adapter.next_number()});
+  NativeChannel channel(core.ibv_create_comp_channel(adapter.context), {&core});
+  if (!channel) return failure(cannot_be_made(adapter, depth, errno));
   ::fcntl(channel->fd, F_SETFL, ::fcntl(channel->fd, F_GETFL) | O_NONBLOCK);
   Events events = make_events(channel->fd);
-  ibv_cq* const cq =
-      !events.set ? nullptr
-                  : core.ibv_create_cq(adapter->context, native_depth(*adapter, depth),
-                                       Adapter::as_context(adapter->next_number()), channel, 0);
-  if (cq == nullptr) {
-    auto error = cannot_be_made(*adapter, depth, errno);
-    core.ibv_destroy_comp_channel(channel);
-    return failure(std::move(error));
-  }
-  return std::shared_ptr<CompletionQueue>(
-      new CompletionQueue(std::move(adapter), channel, cq, std::move(events), depth));
+  if (!events.set) return failure(cannot_be_made(adapter, depth, errno));
+  NativeCq cq(core.ibv_create_cq(adapter.context, native_depth(adapter, depth), label.get(),
+                                 channel.get(), 0),
+              {&core});
+  if (!cq) return failure(cannot_be_made(adapter, depth, errno));
+  return std::shared_ptr<CompletionQueue>(new CompletionQueue(std::move(host), std::move(label),
+                                                              std::move(channel), std::move(cq),
+                                                              std::move(events), depth));
 }
 
 CompletionQueue::~CompletionQueue() {
-  if (origin_.inherited()) return;
-  adapter_->core.ibv_destroy_cq(cq_);
-  adapter_->core.ibv_destroy_comp_channel(channel_);
+  if (origin_.inherited()) {
+    static_cast<void>(cq_.release());
+    static_cast<void>(channel_.release());
+    return;
+  }
+  channel_in_children_.release();
 }
 
 std::size_t CompletionQueue::poll(std::span<Completion> into) {
@@ -108,7 +115,7 @@ std::size_t CompletionQueue::poll_adapter(std::span<Completion> into) {
   std::size_t count = 0;
   while (count < into.size()) {
     const auto most = static_cast<int>(std::min(into.size() - count, batch.size()));
-    const int got = ibv_poll_cq(cq_, most, batch.data());
+    const int got = ibv_poll_cq(cq_.get(), most, batch.data());
     for (int at = 0; at < got; ++at) {
       if (const auto completion = completion_of(batch[static_cast<std::size_t>(at)])) {
         into[count++] = *completion;
@@ -124,14 +131,33 @@ void CompletionQueue::gather() {
   gather_locked();
 }
 
+// There is room before a completion is taken: without memory it stays with the adapter.
 void CompletionQueue::gather_locked() {
   std::array<Completion, kBatch> some;
   std::size_t count = 0;
   do {
+    const std::size_t before = gathered_.size();
+    gathered_.resize(before + some.size());
     count = poll_adapter(some);
-    gathered_.insert(gathered_.end(), some.begin(),
-                     some.begin() + static_cast<std::ptrdiff_t>(count));
+    std::copy_n(some.begin(), count, gathered_.begin() + static_cast<std::ptrdiff_t>(before));
+    gathered_.resize(before + count);
   } while (count == some.size());
+}
+
+// What names the slots of a queue pair that goes cannot stay with the adapter.
+void CompletionQueue::gather_what_fits() {
+  std::array<Completion, kBatch> some;
+  try {
+    return gather_locked();
+  } catch (const std::bad_alloc& thrown) {
+    verbs::log_failure("an adapter's completion queue may lose completions", thrown);
+  }
+  while (const std::size_t count = poll_adapter(some)) {
+    verbs::call_program([&] {
+      gathered_.insert(gathered_.end(), some.begin(),
+                       some.begin() + static_cast<std::ptrdiff_t>(count));
+    });
+  }
 }
 
 void CompletionQueue::discard(WorkRing& ring) {
@@ -141,7 +167,7 @@ void CompletionQueue::discard(WorkRing& ring) {
 
 void CompletionQueue::leave(std::uint32_t qp_number) {
   const std::lock_guard lock(mutex_);
-  gather_locked();
+  gather_what_fits();
   std::erase_if(gathered_, [&](const Completion& each) { return each.qp_number == qp_number; });
 }
 
@@ -158,7 +184,11 @@ void CompletionQueue::give_up(WorkRing& ring, std::uint32_t qp_number) {
 bool CompletionQueue::flush(std::uint64_t wr_id, std::uint32_t qp_number) {
   const std::lock_guard lock(mutex_);
   if (gathered_.size() >= depth_) return false;
-  gathered_.push_back(flushed(wr_id, qp_number));
+  try {
+    gathered_.push_back(flushed(wr_id, qp_number));
+  } catch (const std::bad_alloc&) {
+    return false;
+  }
   raise_own();
   return true;
 }
@@ -179,7 +209,7 @@ void CompletionQueue::take_back(WorkRing& ring, std::uint32_t count) {
 void CompletionQueue::arm(verbs::provider::Arm what) {
   if (origin_.refuses()) return;
   armed_ = true;
-  ibv_req_notify_cq(cq_, what == verbs::provider::Arm::kSolicited ? 1 : 0);
+  ibv_req_notify_cq(cq_.get(), what == verbs::provider::Arm::kSolicited ? 1 : 0);
 }
 
 bool CompletionQueue::has_any() {
@@ -194,15 +224,35 @@ bool CompletionQueue::wait(std::chrono::milliseconds timeout) {
   const auto until = std::chrono::steady_clock::now() + timeout;
   for (;;) {
     if (has_any()) return true;
-    arm(verbs::provider::Arm::kAny);
-    if (has_any()) return true;
+    begin_wait();
     const auto left = left_until(until);
-    pollfd event{events_.get(), POLLIN, 0};
-    const int milliseconds = static_cast<int>(std::clamp<std::int64_t>(left.count(), 0, kSlice));
-    ::poll(&event, 1, milliseconds);
+    if (!has_any()) {
+      pollfd event{events_.get(), POLLIN, 0};
+      const int milliseconds = static_cast<int>(std::clamp<std::int64_t>(left.count(), 0, kSlice));
+      ::poll(&event, 1, milliseconds);
+    }
+    end_wait();
     if (left.count() <= 0) return has_any();
-    take_event();
   }
+}
+
+bool CompletionQueue::begin_wait() {
+  if (origin_.refuses()) return false;
+  ++waiting_;
+  arm(verbs::provider::Arm::kAny);
+  return true;
+}
+
+// The event that this takes may be all that there is to wake other threads that wait. They get one
+// more: at the next completion, or now if one is there that this thread might not take.
+void CompletionQueue::end_wait() {
+  if (origin_.refuses()) return;
+  take_event();
+  if (--waiting_ == 0) return;
+  arm(verbs::provider::Arm::kAny);
+  const std::lock_guard lock(mutex_);
+  gather_what_fits();
+  if (!gathered_.empty()) raise_own();
 }
 
 bool CompletionQueue::take_event() {
@@ -214,8 +264,8 @@ bool CompletionQueue::take_event() {
   }
   ibv_cq* of = nullptr;
   void* context = nullptr;
-  if (adapter_->core.ibv_get_cq_event(channel_, &of, &context) != 0) return false;
-  adapter_->core.ibv_ack_cq_events(cq_, 1);
+  if (adapter().core.ibv_get_cq_event(channel_.get(), &of, &context) != 0) return false;
+  adapter().core.ibv_ack_cq_events(cq_.get(), 1);
   return true;
 }
 
@@ -226,18 +276,18 @@ verbs::Outcome<void> CompletionQueue::resize(std::uint32_t depth) {
   const std::lock_guard lock(mutex_);
   if (depth == 0 || gathered_.size() > depth) {
     return verbs::fail(std::errc::invalid_argument,
-                       adapter_->name + ": a completion queue with " +
+                       adapter().name + ": a completion queue with " +
                            std::to_string(gathered_.size()) +
                            " waiting completions cannot be resized to " + std::to_string(depth));
   }
-  const int refused = adapter_->core.ibv_resize_cq(cq_, native_depth(*adapter_, depth));
+  const int refused = adapter().core.ibv_resize_cq(cq_.get(), native_depth(adapter(), depth));
   if (refused == 0) {
     depth_ = depth;
     return {};
   }
   // Providers answer with an errno, or with -1 and leave it in errno.
   const int why = refused < 0 ? errno : refused;
-  return failure(adapter_->error(
+  return failure(adapter().error(
       "the completion queue cannot be resized to " + std::to_string(depth) + " completions", why));
 }
 

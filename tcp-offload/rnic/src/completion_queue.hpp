@@ -5,9 +5,10 @@
 #include <memory>
 #include <mutex>
 
-#include "adapter.hpp"
-#include "iwarp/process/descriptor.hpp"
-#include "iwarp/process/forks.hpp"
+#include "adapter_event.hpp"
+#include "hidden_descriptor.hpp"
+#include "host.hpp"
+#include "native_object.hpp"
 #include "work_ring.hpp"
 
 namespace iwarp::rnic {
@@ -15,7 +16,7 @@ namespace iwarp::rnic {
 /// A completion queue of the adapter. Its numbers become the program's again here. Any thread.
 class CompletionQueue final : public verbs::provider::Cq {
  public:
-  static verbs::Outcome<std::shared_ptr<CompletionQueue>> make(std::shared_ptr<Adapter> adapter,
+  static verbs::Outcome<std::shared_ptr<CompletionQueue>> make(std::shared_ptr<Host> host,
                                                                std::uint32_t depth);
   ~CompletionQueue() override;
 
@@ -23,15 +24,16 @@ class CompletionQueue final : public verbs::provider::Cq {
   std::size_t poll(std::span<verbs::Completion> into) override;
   void arm(verbs::provider::Arm what) override;
   bool wait(std::chrono::milliseconds timeout) override;
-  [[nodiscard]] int event_descriptor() override { return events_.get(); }
+  [[nodiscard]] int event_descriptor() override { return origin_.refuses() ? -1 : events_.get(); }
   bool take_event() override;
+  bool begin_wait() override;
+  void end_wait() override;
   [[nodiscard]] std::uint32_t capacity() const override;
-  [[nodiscard]] std::uint32_t number() const override {
-    return Adapter::number_of(cq_->cq_context);
-  }
+  [[nodiscard]] std::uint32_t number() const override { return label_->number; }
   verbs::Outcome<void> resize(std::uint32_t depth) override;
 
-  [[nodiscard]] ibv_cq* native() const { return cq_; }
+  [[nodiscard]] ibv_cq* native() const { return cq_.get(); }
+  [[nodiscard]] const std::shared_ptr<Host>& host() const { return host_; }
   /// Takes over what the adapter has completed, for the next poll, so that what is done counts as
   /// done.
   void gather();
@@ -44,7 +46,7 @@ class CompletionQueue final : public verbs::provider::Cq {
   /// and has no completion has been flushed. No post may be under way.
   void give_up(WorkRing& ring, std::uint32_t qp_number);
   /// Completes a request of a queue pair that is over, which the adapter does not get, as flushed.
-  /// False if the queue is full.
+  /// False if the queue is full, or there is no memory.
   bool flush(std::uint64_t wr_id, std::uint32_t qp_number);
   /// As WorkRing::take_back().
   void take_back(WorkRing& ring, std::uint32_t count);
@@ -53,24 +55,30 @@ class CompletionQueue final : public verbs::provider::Cq {
   /// Where events show: those of the adapter, and those of completions that it does not make.
   struct Events {
     process::Descriptor set;  ///< Readable if either is.
-    process::Descriptor own;
+    HiddenDescriptor own;
   };
   static Events make_events(int of_adapter);
-  CompletionQueue(std::shared_ptr<Adapter> adapter, ibv_comp_channel* channel, ibv_cq* cq,
-                  Events events, std::uint32_t depth);
+  CompletionQueue(std::shared_ptr<Host> host, std::unique_ptr<EventLabel> label,
+                  NativeChannel channel, NativeCq cq, Events events, std::uint32_t depth);
+  [[nodiscard]] const Adapter& adapter() const { return *host_->adapter(); }
   void raise_own();
   std::size_t take_gathered(std::span<verbs::Completion> into);
   std::size_t poll_adapter(std::span<verbs::Completion> into);
   void gather_locked();
+  void gather_what_fits();
   bool has_any();
 
-  const std::shared_ptr<Adapter> adapter_;
-  ibv_comp_channel* const channel_;
-  ibv_cq* const cq_;
-  const process::Descriptor events_, own_event_;
+  const std::shared_ptr<Host> host_;
+  const std::unique_ptr<const EventLabel> label_;
+  NativeChannel channel_;
+  NativeCq cq_;                       // goes before it
+  const process::Descriptor events_;  // which programs are shown
+  const HiddenDescriptor own_event_;
+  process::ClosedInChildren channel_in_children_;
   const process::Origin origin_;
-  std::atomic<bool> armed_{false};   // since the last event
-  std::atomic<bool> raised_{false};  // own_event_
+  std::atomic<bool> armed_{false};    // since the last event
+  std::atomic<bool> raised_{false};   // own_event_
+  std::atomic<unsigned> waiting_{0};  // between begin_wait() and end_wait()
   std::mutex mutex_;
   std::deque<verbs::Completion> gathered_;
   std::atomic<std::uint32_t> depth_;

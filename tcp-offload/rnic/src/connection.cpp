@@ -25,21 +25,21 @@ bool is_outcome(rdma_cm_event_type type) {
 Connection::~Connection() { drop_id(); }
 
 void Connection::tell(const Event& event) {
-  verbs::ConnectionHandler handler;
+  std::shared_ptr<const verbs::ConnectionHandler> handler;
   {
     const std::lock_guard lock(mutex_);
     handler = on_event_;
   }
-  if (handler) verbs::call_program([&] { handler(event); });
+  if (handler && *handler) verbs::call_program([&] { (*handler)(event); });
 }
 
-void Connection::explain(EndedBy by, bool graceful, std::string sentence) {
+void Connection::explain(EndedBy by, bool graceful, std::string_view sentence) noexcept {
   const std::lock_guard lock(mutex_);
   const bool explained = diagnosis_.by != EndedBy::kNobody;
   if (explained && (graceful || !diagnosis_.graceful)) return;
   diagnosis_.by = by;
   diagnosis_.graceful = graceful;
-  diagnosis_.sentence = std::move(sentence);
+  verbs::call_program([&] { diagnosis_.sentence = sentence; });  // there may be no memory for it
 }
 
 verbs::Diagnosis Connection::diagnosis() const {
@@ -55,9 +55,22 @@ void Connection::on_qp_event(const std::string& what) {
   explain(EndedBy::kStack, false, what);
 }
 
+void Connection::on_adapter_lost(const std::string& what) {
+  take_step([&] {
+    explain(EndedBy::kStack, false, what);
+    const auto lost = error_of(std::errc::no_such_device, what);
+    fail_start({Event::Kind::kFailed, lost, {}});
+    end_at_once(lost);
+  });
+}
+
 // ---- What librdmacm says ----
 
 void Connection::on_cm_event(CmEvent event) {
+  take_step([&] { on_event(std::move(event)); });
+}
+
+void Connection::on_event(CmEvent event) {
   {
     const std::lock_guard lock(id_mutex_);
     if (event.id != id_.get()) return;  // of an attempt that was given up
@@ -76,13 +89,8 @@ void Connection::on_cm_event(CmEvent event) {
     case RDMA_CM_EVENT_CONNECT_ERROR:
       return fail_step(to_.to_string() + " cannot be connected to", -event.status);
     case RDMA_CM_EVENT_DISCONNECTED: return on_disconnected();
-    case RDMA_CM_EVENT_DEVICE_REMOVAL: {
-      const std::string sentence = adapter().name + " has been removed";
-      explain(EndedBy::kStack, false, sentence);
-      const auto removed = error_of(std::errc::no_such_device, sentence);
-      fail_start({Event::Kind::kFailed, removed, {}});
-      return end_at_once(removed);
-    }
+    case RDMA_CM_EVENT_DEVICE_REMOVAL:
+      return lose_adapter(*host_->adapter(), adapter().name + " has been removed");
     default: return;
   }
 }
@@ -142,13 +150,24 @@ rdma_conn_param Connection::parameters_with(std::uint16_t ird, std::uint16_t ord
 
 Outcome<void> Connection::accept(CmId& id, const verbs::ConnectionInfo& asked,
                                  const verbs::ConnectOptions& options) {
+  verbs::ConnectOptions with = options;
+  verbs::ConnectionInfo info = asked;
+  const auto wait =
+      std::clamp<Clock::duration>(options.timeout, Clock::duration::zero(), kLongestWait);
   if (!advance(State::kIdle, State::kConnecting)) {
     return verbs::fail(std::errc::already_connected,
                        "queue pair " + std::to_string(qp_->number()) + " is not idle");
   }
+  try {
+    later(wait,
+          [](Connection& self) { self.fail_step("the peer completes no start-up", ETIMEDOUT); });
+  } catch (...) {
+    state_ = State::kIdle;
+    throw;
+  }
   passive_ = true;
-  options_ = options;
-  info_ = asked;
+  options_ = std::move(with);
+  info_ = std::move(info);
   info_.ird = std::min(std::max(options.ird, asked.peer_ord.value_or(options.ird)),
                        static_cast<std::uint16_t>(most_reads(adapter().limits.max_qp_rd_atom)));
   info_.ord = std::min(options.ord, asked.peer_ird.value_or(options.ord));
@@ -156,14 +175,12 @@ Outcome<void> Connection::accept(CmId& id, const verbs::ConnectionInfo& asked,
   rdma_cm_id* const native = id.get();
   {
     const std::lock_guard lock(id_mutex_);
+    host_->loop().watch(id, weak_from_this());  // in the place of the request: takes no memory
     begin_call();
     id_ = std::move(id);
-    host_->loop().watch(id_, weak_from_this());
   }
   rdma_conn_param parameters = parameters_with(info_.ird, info_.ord);
   on_call_returned(adapter().core.rdma_accept(native, &parameters) == 0 ? 0 : errno);
-  later(std::clamp<Clock::duration>(options.timeout, Clock::duration::zero(), kLongestWait),
-        [](Connection& self) { self.fail_step("the peer completes no start-up", ETIMEDOUT); });
   return {};
 }
 

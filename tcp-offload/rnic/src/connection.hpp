@@ -5,6 +5,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <string_view>
 
 #include "native_qp.hpp"
 
@@ -21,7 +22,7 @@ class Connection final : public CmTarget,
       : host_(std::move(host)),
         qp_(std::move(qp)),
         linger_(linger),
-        on_event_(std::move(on_event)) {}
+        on_event_(std::make_shared<const verbs::ConnectionHandler>(std::move(on_event))) {}
   ~Connection() override;
   Connection(const Connection&) = delete;
   Connection& operator=(const Connection&) = delete;
@@ -46,6 +47,7 @@ class Connection final : public CmTarget,
   // CmTarget, QpEventTarget
   void on_cm_event(CmEvent event) override;
   void on_qp_event(const std::string& what) override;
+  void on_adapter_lost(const std::string& what) override;
 
  private:
   using Clock = CmLoop::Clock;
@@ -55,20 +57,27 @@ class Connection final : public CmTarget,
   [[nodiscard]] const Adapter& adapter() const { return *host_->adapter(); }
   bool advance(State from, State to) { return state_.compare_exchange_strong(from, to); }
   void tell(const Event& event);
-  void explain(verbs::EndedBy by, bool graceful, std::string sentence);
+  template <typename Step>
+  void take_step(Step step);
+  void on_event(CmEvent event);
+  void explain(verbs::EndedBy by, bool graceful, std::string_view sentence) noexcept;
   template <typename Step>
   void soon(Step step);
+  template <typename Step>
+  void ask(Step step);
   template <typename Step>
   void later(Clock::duration wait, Step step);
 
   // Start-up, of the side that connects.
+  void begin();
   void dial();
   void on_address();
   void on_route();
-  void connect_apart(rdma_cm_id* id);
+  void connect_apart();
   [[nodiscard]] int milliseconds_left() const;
   void fail_step(const std::string& what, int error);
   void fail_start(Event event);
+  void finish_failed_start();
   [[nodiscard]] bool tries_again(const verbs::Error& error);
 
   // Of both sides.
@@ -102,7 +111,7 @@ class Connection final : public CmTarget,
   std::atomic<bool> settled_{false};
 
   mutable std::mutex mutex_;
-  verbs::ConnectionHandler on_event_;
+  std::shared_ptr<const verbs::ConnectionHandler> on_event_;
   verbs::Diagnosis diagnosis_;
   std::optional<std::string> fault_;  // what the adapter has said of the queue pair
 
@@ -121,6 +130,8 @@ class Connection final : public CmTarget,
   Clock::time_point deadline_, retry_until_, linger_until_;
   verbs::ConnectionInfo info_;
   bool ends_ = false;
+  bool hurries_ = false;               // there was no memory for a step of the end
+  std::optional<Event> failed_start_;  // until the program has been told
   verbs::Error end_error_;
 };
 

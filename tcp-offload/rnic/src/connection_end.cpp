@@ -7,6 +7,7 @@ namespace {
 using verbs::EndedBy;
 
 constexpr std::chrono::milliseconds kLook{1};
+constexpr std::chrono::milliseconds kReturn{200};
 // Adapters flush within microseconds. What they have not told after this they do not tell.
 constexpr int kLooksForFlushed = 200;
 
@@ -25,14 +26,14 @@ void Connection::disconnect() {
   if (!advance(State::kRts, State::kClosing)) return;
   qp_->sends().close();
   linger_until_ = Clock::now() + linger_;
-  soon([](Connection& self) { self.finish_then_disconnect(); });
+  ask([](Connection& self) { self.finish_then_disconnect(); });
 }
 
 void Connection::close() {
   if (state() == State::kError) return;
   if (state() == State::kConnecting || state() == State::kIdle) return abort();
   explain(EndedBy::kProgram, true, "disconnected here");
-  soon([](Connection& self) { self.end_at_once({}); });
+  ask([](Connection& self) { self.end_at_once({}); });
 }
 
 void Connection::abort() {
@@ -42,7 +43,7 @@ void Connection::abort() {
     return give_up_posted();
   }
   explain(EndedBy::kProgram, false, "aborted here");
-  soon([](Connection& self) {
+  ask([](Connection& self) {
     const auto aborted = error_of(std::errc::connection_aborted, "aborted here");
     if (self.state() == State::kConnecting) {
       return self.fail_start({Event::Kind::kFailed, aborted, {}});
@@ -52,7 +53,7 @@ void Connection::abort() {
 }
 
 void Connection::release() {
-  verbs::ConnectionHandler unused;  // destroyed without a lock
+  std::shared_ptr<const verbs::ConnectionHandler> unused;  // destroyed without a lock
   {
     const std::lock_guard lock(mutex_);
     unused.swap(on_event_);
@@ -63,9 +64,10 @@ void Connection::release() {
   {
     std::unique_lock lock(id_mutex_);
     released_ = true;
-    // Once there is a connection the call is about to return.
+    // Once there is a connection the call is about to return. What it does not leave in time it
+    // ends itself, as in a start-up; the adapter places nothing any more then.
     const bool connected = before == State::kRts || before == State::kClosing;
-    if (connected) returned_.wait(lock, [this] { return !inside_; });
+    if (connected) returned_.wait_for(lock, kReturn, [this] { return !inside_; });
     inside = inside_;
     owed = owed_;
   }
@@ -81,10 +83,15 @@ void Connection::release() {
 
 // The kernel may wait for its peer in this.
 void Connection::destroy_apart() {
-  host_->loop().run_apart([self = shared_from_this()] {
-    self->qp_->destroy();
-    self->drop_id();
-  });
+  const auto destroy = [](Connection& self) {
+    self.qp_->destroy();
+    self.drop_id();
+  };
+  try {
+    host_->loop().run_apart([self = shared_from_this(), destroy] { destroy(*self); });
+  } catch (const std::bad_alloc&) {
+    destroy(*this);
+  }
 }
 
 // ---- The loop's thread ----
@@ -152,9 +159,11 @@ void Connection::await_flushed(int looks_left) {
   if (!qp_->is_flushed() && looks_left != 0) {
     return later(kLook, [looks_left](Connection& self) { self.await_flushed(looks_left - 1); });
   }
+  const Event told{Event::Kind::kDisconnected, end_error_, info_};
   give_up_posted();
   drop_id();
-  tell({Event::Kind::kDisconnected, end_error_, info_});
+  hurries_ = false;
+  tell(told);
 }
 
 void Connection::give_up_posted() {
@@ -187,16 +196,24 @@ bool Connection::is_inside() {
 // librdmacm must not lose it while a thread is inside of a call. As long as the kernel owes an
 // outcome its destruction waits for the peer.
 void Connection::drop_id() {
-  auto dropped = std::make_shared<CmId>();  // destroyed without the lock
+  CmId dropped;  // destroyed without the lock
   bool owed = false;
   {
     const std::lock_guard lock(id_mutex_);
     if (!id_ || inside_) return;
     host_->loop().forget(id_);
-    *dropped = std::move(id_);
+    dropped = std::move(id_);
     owed = std::exchange(owed_, false);
   }
-  if (owed) host_->loop().run_apart([dropped, host = host_] { *dropped = CmId(); });
+  if (!owed) return;
+  try {
+    auto apart = std::make_shared<CmId>();
+    CmLoop::Task destroy = [apart, host = host_] { *apart = CmId(); };
+    *apart = std::move(dropped);
+    host_->loop().run_apart(std::move(destroy));
+  } catch (const std::bad_alloc&) {
+    return;  // it is waited for here
+  }
 }
 
 }  // namespace iwarp::rnic

@@ -26,22 +26,33 @@ constexpr std::chrono::milliseconds kBetweenAttempts{50};
 }  // namespace
 
 Outcome<void> Connection::connect(const verbs::Endpoint& to, const verbs::ConnectOptions& options) {
+  verbs::ConnectOptions with = options;
+  verbs::Endpoint peer = to;
   if (!advance(State::kIdle, State::kConnecting)) {
     return verbs::fail(std::errc::already_connected,
                        "queue pair " + std::to_string(qp_->number()) + " is not idle");
   }
-  to_ = to;
-  options_ = options;
+  to_ = std::move(peer);
+  options_ = std::move(with);
   const auto bounded = [](std::chrono::milliseconds time) {
     return std::clamp<Clock::duration>(time, Clock::duration::zero(), kLongestWait);
   };
   deadline_ = Clock::now() + bounded(options.timeout);
   retry_until_ = Clock::now() + bounded(options.retry_refused);
-  soon([](Connection& self) { self.dial(); });
-  later(bounded(options.timeout), [](Connection& self) {
+  try {
+    soon([](Connection& self) { self.begin(); });
+  } catch (...) {
+    state_ = State::kIdle;
+    throw;
+  }
+  return {};
+}
+
+void Connection::begin() {
+  later(deadline_ - Clock::now(), [](Connection& self) {
     self.fail_step(self.to_.to_string() + " does not answer", ETIMEDOUT);
   });
-  return {};
+  dial();
 }
 
 int Connection::milliseconds_left() const {
@@ -62,12 +73,12 @@ void Connection::dial() {
   if (*made) return host_->loop().forget(*made);
   const RdmaCore& core = adapter().core;
   sockaddr* const from = is_unspecified(options_.from) ? nullptr : address_of(options_.from);
+  const int unset = with_id([&](rdma_cm_id* id) {
+    if (!options_.traffic_class) return 0;
+    return set_option(core, id, RDMA_OPTION_ID_TOS, *options_.traffic_class);
+  });
+  if (unset != 0) return fail_step("the traffic class cannot be set", unset);
   const int error = with_id([&](rdma_cm_id* id) {
-    if (options_.traffic_class) {
-      std::uint8_t type_of_service = *options_.traffic_class;
-      core.rdma_set_option(id, RDMA_OPTION_ID, RDMA_OPTION_ID_TOS, &type_of_service,
-                           sizeof type_of_service);
-    }
     return core.rdma_resolve_addr(id, from, address_of(to_), milliseconds_left());
   });
   if (error != 0) fail_step("no way leads to " + to_.to_string(), error);
@@ -86,18 +97,22 @@ void Connection::on_address() {
 }
 
 void Connection::on_route() {
-  rdma_cm_id* id = nullptr;
+  CmLoop::Task apart = [self = shared_from_this()] { self->connect_apart(); };
   {
     const std::lock_guard lock(id_mutex_);
     if (!id_ || state() != State::kConnecting) return;
     begin_call();
-    id = id_.get();
   }
-  host_->loop().run_apart([self = shared_from_this(), id] { self->connect_apart(id); });
+  host_->loop().run_apart(std::move(apart));
 }
 
 // siw waits inside of this until the peer's TCP has answered.
-void Connection::connect_apart(rdma_cm_id* id) {
+void Connection::connect_apart() {
+  rdma_cm_id* id = nullptr;
+  {
+    const std::lock_guard lock(id_mutex_);
+    id = id_.get();  // which stays as long as a thread is inside
+  }
   rdma_conn_param parameters = parameters_with(options_.ird, options_.ord);
   on_call_returned(adapter().core.rdma_connect(id, &parameters) == 0 ? 0 : errno);
 }
@@ -146,11 +161,17 @@ void Connection::fail_step(const std::string& what, int error) {
 
 void Connection::fail_start(Event event) {
   if (state() != State::kConnecting || std::exchange(ends_, true)) return;
-  const bool rejected = event.kind == Event::Kind::kRejected;
-  explain(rejected ? EndedBy::kPeerReject : EndedBy::kNetwork, false, event.error.message);
+  failed_start_ = std::move(event);
+  finish_failed_start();
+}
+
+void Connection::finish_failed_start() {
+  const bool rejected = failed_start_->kind == Event::Kind::kRejected;
+  explain(rejected ? EndedBy::kPeerReject : EndedBy::kNetwork, false, failed_start_->error.message);
   give_up_start();
   drop_id();
-  tell(event);
+  tell(*failed_start_);
+  failed_start_.reset();
 }
 
 }  // namespace iwarp::rnic

@@ -1,43 +1,45 @@
 #include "host.hpp"
 
-#include <optional>
+#include <algorithm>
+
+#include "adapter_event.hpp"
 
 namespace iwarp::rnic {
 namespace {
 
-using verbs::AsyncEvent;
+/// The hosts of this process, and the loops that those of one adapter share.
+struct Hosts {
+  std::mutex mutex;
+  std::map<const Adapter*, std::weak_ptr<CmLoop>> loops;
+  struct Known {
+    const Adapter* adapter;
+    std::weak_ptr<Host> host;
+  };
+  std::vector<Known> all;
 
-// What the adapter's event is about, in our terms; none for those that say nothing to a program.
-std::optional<AsyncEvent> translated(const ibv_async_event& event) {
-  using Kind = AsyncEvent::Kind;
-  const auto of_qp = [&](Kind kind) { return AsyncEvent{kind, event.element.qp->qp_num, {}}; };
-  switch (event.event_type) {
-    case IBV_EVENT_QP_FATAL: return of_qp(Kind::kQpFatal);
-    case IBV_EVENT_QP_REQ_ERR: return of_qp(Kind::kQpRequestError);
-    case IBV_EVENT_QP_ACCESS_ERR: return of_qp(Kind::kQpAccessError);
-    case IBV_EVENT_QP_LAST_WQE_REACHED: return of_qp(Kind::kQpLastWqeReached);
-    case IBV_EVENT_CQ_ERR:
-      return AsyncEvent{Kind::kCqOverrun, Adapter::number_of(event.element.cq->cq_context), {}};
-    case IBV_EVENT_SRQ_LIMIT_REACHED:
-      return AsyncEvent{
-          Kind::kSrqLimitReached, Adapter::number_of(event.element.srq->srq_context), {}};
-    case IBV_EVENT_PORT_ERR: return AsyncEvent{Kind::kPathLost, 0, {}};
-    default: return std::nullopt;
-  }
+  static Hosts& get() { return process::of_this_process<Hosts>(); }
+};
+
+verbs::Outcome<std::shared_ptr<CmLoop>> start_loop(const std::shared_ptr<Adapter>& adapter) {
+  return CmLoop::start(adapter, [of = adapter.get()](const ibv_async_event& event) {
+    return note_adapter_event(*of, event);
+  });
 }
 
-const char* object_of(AsyncEvent::Kind kind) {
-  switch (kind) {
-    case AsyncEvent::Kind::kCqOverrun: return "completion queue ";
-    case AsyncEvent::Kind::kSrqLimitReached: return "shared receive queue ";
-    case AsyncEvent::Kind::kPathLost: return "port ";
-    default: return "queue pair ";
-  }
-}
-
-bool is_fault_of_qp(AsyncEvent::Kind kind) {
-  return kind == AsyncEvent::Kind::kQpFatal || kind == AsyncEvent::Kind::kQpRequestError ||
-         kind == AsyncEvent::Kind::kQpAccessError;
+// One has ended for ever when its last owner is gone. The adapter may have another one then.
+verbs::Outcome<std::shared_ptr<CmLoop>> loop_of(const std::shared_ptr<Adapter>& adapter) {
+  Hosts& hosts = Hosts::get();
+  std::shared_ptr<CmLoop> loop;  // ends without the lock
+  const std::lock_guard lock(hosts.mutex);
+  std::erase_if(hosts.loops, [](const auto& each) { return each.second.expired(); });
+  std::weak_ptr<CmLoop>& known = hosts.loops[adapter.get()];
+  loop = known.lock();
+  if (loop) return loop;
+  auto started = start_loop(adapter);
+  if (!started) return started;
+  loop = std::move(*started);
+  known = loop;
+  return loop;
 }
 
 }  // namespace
@@ -47,13 +49,26 @@ verbs::Outcome<std::shared_ptr<Host>> Host::open(const std::string& adapter_name
   if (!core) return failure(core.error());
   auto adapter = Adapter::open(**core, adapter_name);
   if (!adapter) return failure(adapter.error());
-  std::shared_ptr<Host> host(new Host(*adapter));
-  auto loop = CmLoop::start(*adapter, [weak = std::weak_ptr(host)](const ibv_async_event& event) {
-    if (const auto there = weak.lock()) there->on_async_event(event);
-  });
+  auto loop = loop_of(*adapter);
   if (!loop) return failure(loop.error());
-  host->loop_ = std::move(*loop);
+  std::shared_ptr<Host> host(new Host(std::move(*adapter), std::move(*loop)));
+  Hosts& hosts = Hosts::get();
+  const std::lock_guard lock(hosts.mutex);
+  std::erase_if(hosts.all, [](const auto& each) { return each.host.expired(); });
+  hosts.all.push_back({host->adapter().get(), host});
   return host;
+}
+
+std::vector<std::shared_ptr<Host>> hosts_of(const Adapter& adapter) {
+  std::vector<std::shared_ptr<Host>> found;  // ends without the lock
+  Hosts& hosts = Hosts::get();
+  const std::lock_guard lock(hosts.mutex);
+  found.reserve(hosts.all.size());
+  for (const auto& each : hosts.all) {
+    if (each.adapter == &adapter) found.push_back(each.host.lock());
+  }
+  std::erase(found, nullptr);
+  return found;
 }
 
 void Host::add(std::uint32_t qp_number, std::weak_ptr<QpEventTarget> target) {
@@ -76,15 +91,23 @@ void Host::tell_queue_pair(std::uint32_t number, const std::string& what) {
   if (target) target->on_qp_event(what);
 }
 
-void Host::on_async_event(const ibv_async_event& event) {
-  auto ours = translated(event);
-  if (!ours) return;
-  const std::string what = adapter_->name +
-                           " says: " + adapter_->core.ibv_event_type_str(event.event_type) +
-                           " (event " + std::to_string(event.event_type) + ")";
-  ours->message = object_of(ours->kind) + std::to_string(ours->number) + ": " + what;
-  if (is_fault_of_qp(ours->kind)) tell_queue_pair(ours->number, what);
-  events_.report(std::move(*ours));
+void Host::on_adapter_lost(const std::string& what) {
+  if (!heard_of_loss_) events_.report({verbs::AsyncEvent::Kind::kDeviceFatal, 0, what});
+  heard_of_loss_ = true;
+  std::vector<std::shared_ptr<QpEventTarget>> targets;
+  {
+    const std::lock_guard lock(mutex_);
+    targets.reserve(queue_pairs_.size());
+    for (const auto& each : queue_pairs_) targets.push_back(each.second.lock());
+  }
+  for (const auto& target : targets) {
+    if (target) target->on_adapter_lost(what);
+  }
+}
+
+void lose_adapter(Adapter& adapter, const std::string& what) {
+  adapter.lose();
+  for (const auto& host : hosts_of(adapter)) host->on_adapter_lost(what);
 }
 
 }  // namespace iwarp::rnic

@@ -3,6 +3,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <vector>
 
 #include "adapter.hpp"
 #include "bound_memory.hpp"
@@ -15,13 +16,15 @@ namespace iwarp::rnic {
 class QpEventTarget {
  public:
   virtual ~QpEventTarget() = default;
-  /// A sentence, for the diagnosis. On the loop's thread, inside of which no queue pair may be
-  /// destroyed.
+  /// A sentence, for the diagnosis. On the loop's thread.
   virtual void on_qp_event(const std::string& what) = 0;
+  /// The adapter is lost. A sentence, and the loop's thread, likewise.
+  virtual void on_adapter_lost(const std::string& what) = 0;
 };
 
-/// What everything that is made from one opened adapter works with. Any thread.
-class Host {
+/// What everything that is made from one Device works with. Devices of one adapter share the
+/// adapter and its loop. Any thread.
+class Host : public std::enable_shared_from_this<Host> {
  public:
   /// Errors as of open_adapter().
   static verbs::Outcome<std::shared_ptr<Host>> open(const std::string& adapter_name);
@@ -33,18 +36,28 @@ class Host {
 
   void add(std::uint32_t qp_number, std::weak_ptr<QpEventTarget> target);
   void remove(std::uint32_t qp_number);
+  void tell_queue_pair(std::uint32_t number, const std::string& what);
+  /// Tells the program that the adapter is lost, once, and all queue pairs. A sentence.
+  void on_adapter_lost(const std::string& what);
 
  private:
-  explicit Host(std::shared_ptr<Adapter> adapter) : adapter_(std::move(adapter)) {}
-  void on_async_event(const ibv_async_event& event);
-  void tell_queue_pair(std::uint32_t number, const std::string& what);
+  Host(std::shared_ptr<Adapter> adapter, std::shared_ptr<CmLoop> loop)
+      : adapter_(std::move(adapter)), loop_(std::move(loop)) {}
 
   const std::shared_ptr<Adapter> adapter_;
   const std::shared_ptr<BoundMemory> bound_ = std::make_shared<BoundMemory>();
   verbs::AsyncEvents events_;
+  std::atomic<bool> heard_of_loss_{false};
   std::mutex mutex_;
   std::map<std::uint32_t, std::weak_ptr<QpEventTarget>> queue_pairs_;
-  std::shared_ptr<CmLoop> loop_;
+  const std::shared_ptr<CmLoop> loop_;
 };
+
+/// The adapter has failed, or was removed: all that this process has of it hears of that. Again: no
+/// effect. On the loop's thread.
+void lose_adapter(Adapter& adapter, const std::string& what);
+
+/// All that this process has of an adapter.
+std::vector<std::shared_ptr<Host>> hosts_of(const Adapter& adapter);
 
 }  // namespace iwarp::rnic

@@ -3,6 +3,7 @@
 #include <atomic>
 #include <cerrno>
 
+#include "answer.hpp"
 #include "iwarp/provider/inherited.hpp"
 #include "queue_pair.hpp"
 
@@ -24,9 +25,10 @@ class Withdrawal final : public CmTarget {
 
 class Incoming final : public verbs::provider::IncomingConnection {
  public:
-  Incoming(std::shared_ptr<Host> host, CmId id, ConnectionInfo info)
-      : host_(std::move(host)), id_(std::move(id)), info_(std::move(info)) {
-    host_->loop().watch(id_, withdrawal_);
+  Incoming(std::shared_ptr<Host> host, CmId& id, ConnectionInfo info)
+      : host_(std::move(host)), info_(std::move(info)) {
+    host_->loop().watch(id, withdrawal_);
+    id_ = std::move(id);
   }
   ~Incoming() override {
     if (origin_.inherited()) process::keep_inherited(new CmId(std::move(id_)));
@@ -80,14 +82,17 @@ Outcome<void> Incoming::accept(const std::shared_ptr<verbs::provider::Qp>& qp,
   if (origin_.refuses()) return verbs::refused();
   // A handle shares the ownership of what it points to.
   auto* const own = dynamic_cast<QueuePair*>(qp.get());
-  if (own == nullptr) {
+  if (own == nullptr || own->host() != host_) {
     return verbs::fail(std::errc::invalid_argument,
                        "the connection from " + info_.remote.to_string() +
-                           " cannot be accepted with no queue pair of this device");
+                           " cannot be accepted with a queue pair of another device than that of " +
+                           adapter().name);
   }
+  if (auto there = adapter().check(); !there) return there;
   if (auto checked = check_options(adapter(), options); !checked) return checked;
   if (auto checked = check_unanswered(); !checked) return checked;
-  auto accepted = own->connection().accept(id_, info_, options);
+  auto accepted = answer_of(adapter(), "the connection cannot be accepted",
+                            [&] { return own->connection().accept(id_, info_, options); });
   if (accepted) answered_ = true;
   return accepted;
 }
@@ -125,9 +130,9 @@ ConnectionInfo info_of(const CmId& id, const CmEvent& event) {
 }  // namespace
 
 std::unique_ptr<verbs::provider::IncomingConnection> make_incoming(std::shared_ptr<Host> host,
-                                                                   CmId id, const CmEvent& event) {
+                                                                   CmId& id, const CmEvent& event) {
   ConnectionInfo info = info_of(id, event);
-  return std::make_unique<Incoming>(std::move(host), std::move(id), std::move(info));
+  return std::make_unique<Incoming>(std::move(host), id, std::move(info));
 }
 
 }  // namespace iwarp::rnic

@@ -24,11 +24,15 @@ class Requests final : public CmTarget {
     const auto host = host_.lock();
     if (!host || event.type != RDMA_CM_EVENT_CONNECT_REQUEST) return;
     CmId id(host->adapter()->core, event.id);
-    if (is_wanted(*host, id)) return handler_(make_incoming(host, std::move(id), event));
-    host->adapter()->core.rdma_reject(id.get(), nullptr, 0);
+    // A request for which there is no memory is rejected, not taken again.
+    verbs::call_program([&] { take(host, id, event); });
+    if (id) host->adapter()->core.rdma_reject(id.get(), nullptr, 0);
   }
 
  private:
+  void take(const std::shared_ptr<Host>& host, CmId& id, const CmEvent& event) const {
+    if (is_wanted(*host, id)) handler_(make_incoming(host, id, event));
+  }
   [[nodiscard]] bool is_wanted(const Host& host, const CmId& id) const {
     if (id.get()->verbs != host.adapter()->context) return false;
     if (!options_.admits) return true;
@@ -58,10 +62,6 @@ class AdapterListener final : public verbs::provider::Listener {
   const CmId id_;
 };
 
-void set_option(const RdmaCore& core, const CmId& id, int which, int value) {
-  core.rdma_set_option(id.get(), RDMA_OPTION_ID, which, &value, sizeof value);
-}
-
 // librdmacm says the same of a port that is taken and of an address that is not this host's.
 bool is_local(const Host& host, const verbs::Address& address) {
   const verbs::Endpoint any_port(address, 0);
@@ -76,13 +76,15 @@ bool is_local(const Host& host, const verbs::Address& address) {
 Outcome<void> begin(const Host& host, const CmId& id, const verbs::Endpoint& at,
                     const ListenOptions& options) {
   const RdmaCore& core = host.adapter()->core;
-  if (options.v6_only) set_option(core, id, RDMA_OPTION_ID_AFONLY, *options.v6_only ? 1 : 0);
-  if (options.traffic_class) {
-    std::uint8_t type_of_service = *options.traffic_class;
-    core.rdma_set_option(id.get(), RDMA_OPTION_ID, RDMA_OPTION_ID_TOS, &type_of_service,
-                         sizeof type_of_service);
-  }
   const std::string what = "it cannot listen at " + at.to_string();
+  if (options.v6_only &&
+      set_option(core, id.get(), RDMA_OPTION_ID_AFONLY, *options.v6_only ? 1 : 0) != 0) {
+    return failure(host.adapter()->error(what + " for IPv6 alone, or for IPv4 too", errno));
+  }
+  if (options.traffic_class &&
+      set_option(core, id.get(), RDMA_OPTION_ID_TOS, *options.traffic_class) != 0) {
+    return failure(host.adapter()->error(what + " with a traffic class", errno));
+  }
   if (core.rdma_bind_addr(id.get(), const_cast<sockaddr*>(at.data())) != 0) {
     const int error = errno;
     const bool taken = error == EADDRNOTAVAIL && at.port() != 0 && is_local(host, at.address());

@@ -48,23 +48,22 @@ unsigned native_access(Access access) {
 
 // ---- Protection domains ----
 
-Outcome<std::shared_ptr<ProtectionDomain>> ProtectionDomain::make(
-    std::shared_ptr<Adapter> adapter, std::shared_ptr<BoundMemory> bound) {
-  ibv_pd* const pd = adapter->core.ibv_alloc_pd(adapter->context);
-  if (pd == nullptr) return failure(adapter->error("it has no protection domain left", errno));
-  return std::shared_ptr<ProtectionDomain>(
-      new ProtectionDomain(std::move(adapter), std::move(bound), pd));
+Outcome<std::shared_ptr<ProtectionDomain>> ProtectionDomain::make(std::shared_ptr<Host> host) {
+  const Adapter& adapter = *host->adapter();
+  NativePd pd(adapter.core.ibv_alloc_pd(adapter.context), {&adapter.core});
+  if (!pd) return failure(adapter.error("it has no protection domain left", errno));
+  return std::shared_ptr<ProtectionDomain>(new ProtectionDomain(std::move(host), std::move(pd)));
 }
 
 ProtectionDomain::~ProtectionDomain() {
-  if (!origin_.inherited()) adapter_->core.ibv_dealloc_pd(pd_);
+  if (origin_.inherited()) static_cast<void>(pd_.release());
 }
 
 // ---- Regions ----
 
-MemoryRegion::MemoryRegion(std::shared_ptr<ProtectionDomain> pd, ibv_mr* mr, bool bindable)
-    : pd_(std::move(pd)), mr_(mr), bindable_(bindable) {
-  if (bindable_) pd_->bound()->add(mr_);
+MemoryRegion::MemoryRegion(std::shared_ptr<ProtectionDomain> pd, NativeMr mr, bool bindable)
+    : pd_(std::move(pd)), mr_(std::move(mr)), bindable_(bindable) {
+  if (bindable_) pd_->bound()->add(mr_.get());
 }
 
 Outcome<std::shared_ptr<MemoryRegion>> MemoryRegion::make(
@@ -77,12 +76,13 @@ Outcome<std::shared_ptr<MemoryRegion>> MemoryRegion::make(
   if (const char* what = lacking(adapter, access)) {
     return verbs::fail(std::errc::not_supported, adapter.name + " has no " + what);
   }
-  ibv_mr* const mr = (adapter.core.ibv_reg_mr)(pd->native(), memory.data(), memory.size(),
-                                               static_cast<int>(native_access(access)));
-  if (mr != nullptr) {
+  NativeMr mr((adapter.core.ibv_reg_mr)(pd->native(), memory.data(), memory.size(),
+                                        static_cast<int>(native_access(access))),
+              {&adapter.core});
+  if (mr) {
     // Whether windows may be bound to it the adapter judges.
     const bool bindable = adapter.limits.max_mw > 0;
-    return std::shared_ptr<MemoryRegion>(new MemoryRegion(pd, mr, bindable));
+    return std::shared_ptr<MemoryRegion>(new MemoryRegion(pd, std::move(mr), bindable));
   }
   return failure(adapter.error(
       "a memory region of " + std::to_string(memory.size()) + " octets cannot be registered",
@@ -91,9 +91,10 @@ Outcome<std::shared_ptr<MemoryRegion>> MemoryRegion::make(
 
 // With a window bound to it an adapter may keep it.
 MemoryRegion::~MemoryRegion() {
+  ibv_mr* const mr = mr_.release();
   if (origin_.inherited()) return;
-  if (bindable_) pd_->bound()->remove(mr_);
-  const int refused = pd_->adapter().core.ibv_dereg_mr(mr_);
+  if (bindable_) pd_->bound()->remove(mr);
+  const int refused = pd_->adapter().core.ibv_dereg_mr(mr);
   if (refused == 0) return;
   process::log(process::LogLevel::kWarn,
                pd_->adapter().error("a memory region stays registered", refused).message);

@@ -2,9 +2,9 @@
 
 #include <memory>
 
-#include "adapter.hpp"
-#include "bound_memory.hpp"
+#include "host.hpp"
 #include "iwarp/process/forks.hpp"
+#include "native_object.hpp"
 
 namespace iwarp::rnic {
 
@@ -14,21 +14,20 @@ unsigned native_access(verbs::Access access);
 /// A protection domain of the adapter.
 class ProtectionDomain final : public verbs::provider::Pd {
  public:
-  static verbs::Outcome<std::shared_ptr<ProtectionDomain>> make(std::shared_ptr<Adapter> adapter,
-                                                                std::shared_ptr<BoundMemory> bound);
+  static verbs::Outcome<std::shared_ptr<ProtectionDomain>> make(std::shared_ptr<Host> host);
   ~ProtectionDomain() override;
 
-  [[nodiscard]] ibv_pd* native() const { return pd_; }
-  [[nodiscard]] Adapter& adapter() const { return *adapter_; }
-  [[nodiscard]] const std::shared_ptr<BoundMemory>& bound() const { return bound_; }
+  [[nodiscard]] ibv_pd* native() const { return pd_.get(); }
+  [[nodiscard]] const std::shared_ptr<Host>& host() const { return host_; }
+  [[nodiscard]] Adapter& adapter() const { return *host_->adapter(); }
+  [[nodiscard]] const std::shared_ptr<BoundMemory>& bound() const { return host_->bound(); }
 
  private:
-  ProtectionDomain(std::shared_ptr<Adapter> adapter, std::shared_ptr<BoundMemory> bound, ibv_pd* pd)
-      : adapter_(std::move(adapter)), bound_(std::move(bound)), pd_(pd) {}
+  ProtectionDomain(std::shared_ptr<Host> host, NativePd pd)
+      : host_(std::move(host)), pd_(std::move(pd)) {}
 
-  const std::shared_ptr<Adapter> adapter_;
-  const std::shared_ptr<BoundMemory> bound_;
-  ibv_pd* const pd_;
+  const std::shared_ptr<Host> host_;
+  NativePd pd_;
   const process::Origin origin_;
 };
 
@@ -46,10 +45,10 @@ class MemoryRegion final : public verbs::provider::Mr {
   [[nodiscard]] Stag rkey() const override { return Stag{mr_->rkey}; }
 
  private:
-  MemoryRegion(std::shared_ptr<ProtectionDomain> pd, ibv_mr* mr, bool bindable);
+  MemoryRegion(std::shared_ptr<ProtectionDomain> pd, NativeMr mr, bool bindable);
 
   const std::shared_ptr<ProtectionDomain> pd_;
-  ibv_mr* const mr_;
+  NativeMr mr_;
   const bool bindable_;
   const process::Origin origin_;
 };
@@ -69,10 +68,10 @@ class MemoryWindow final : public verbs::provider::Mw {
   Stag next_rkey() override { return Stag{ibv_inc_rkey(mw_->rkey)}; }
 
  private:
-  MemoryWindow(std::shared_ptr<ProtectionDomain> pd, ibv_mw* mw);
+  MemoryWindow(std::shared_ptr<ProtectionDomain> pd, NativeMw mw);
 
   const std::shared_ptr<ProtectionDomain> pd_;
-  ibv_mw* const mw_;
+  NativeMw mw_;
   const process::Origin origin_;
 };
 

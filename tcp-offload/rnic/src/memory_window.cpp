@@ -11,20 +11,22 @@ verbs::Outcome<std::shared_ptr<MemoryWindow>> MemoryWindow::make(
     return verbs::fail(std::errc::not_supported, adapter.name + " has no memory windows of type " +
                                                      (type == verbs::WindowType::k2 ? "2" : "1"));
   }
-  ibv_mw* const mw = ibv_alloc_mw(pd->native(), IBV_MW_TYPE_2);
-  if (mw != nullptr) return std::shared_ptr<MemoryWindow>(new MemoryWindow(pd, mw));
+  NativeMw mw(ibv_alloc_mw(pd->native(), IBV_MW_TYPE_2));
+  if (mw) return std::shared_ptr<MemoryWindow>(new MemoryWindow(pd, std::move(mw)));
   return failure(adapter.error("it has no memory window left", errno));
 }
 
-MemoryWindow::MemoryWindow(std::shared_ptr<ProtectionDomain> pd, ibv_mw* mw)
-    : pd_(std::move(pd)), mw_(mw) {
-  pd_->bound()->add(mw_);
+MemoryWindow::MemoryWindow(std::shared_ptr<ProtectionDomain> pd, NativeMw mw)
+    : pd_(std::move(pd)), mw_(std::move(mw)) {
+  pd_->bound()->add(mw_.get());
 }
 
 MemoryWindow::~MemoryWindow() {
-  if (origin_.inherited()) return;
-  pd_->bound()->remove(mw_);
-  ibv_dealloc_mw(mw_);
+  if (origin_.inherited()) {
+    static_cast<void>(mw_.release());
+  } else {
+    pd_->bound()->remove(mw_.get());
+  }
 }
 
 }  // namespace iwarp::rnic

@@ -21,6 +21,7 @@ Outcome<std::shared_ptr<NativeQp>> NativeQp::make(Init init) {
 Outcome<void> NativeQp::create() {
   const verbs::QpCapacity& wanted = init_.capacity;
   ibv_qp_init_attr attributes{};
+  attributes.qp_context = &label_;
   attributes.send_cq = init_.send_cq->native();
   attributes.recv_cq = init_.recv_cq->native();
   attributes.srq = init_.srq ? init_.srq->native() : nullptr;
@@ -92,7 +93,7 @@ void NativeQp::give_up() {
 }
 
 void NativeQp::discard() {
-  sends_->discard();
+  if (sends_) sends_->discard();
   if (receives_) receives_->discard();
   leave_queues();
 }

@@ -4,6 +4,7 @@
 #include <mutex>
 #include <optional>
 
+#include "adapter_event.hpp"
 #include "host.hpp"
 #include "memory.hpp"
 #include "receive_queue.hpp"
@@ -55,13 +56,14 @@ class NativeQp {
   void destroy();
 
  private:
-  explicit NativeQp(Init init) : init_(std::move(init)) {}
+  explicit NativeQp(Init init) : init_(std::move(init)), label_{init_.host} {}
   verbs::Outcome<void> create();
   void leave_queues();
   int modify(ibv_qp_attr attributes, int which);
   [[nodiscard]] const RdmaCore& core() const { return init_.host->adapter()->core; }
 
   const Init init_;
+  EventLabel label_;
   const process::Origin origin_;
   std::mutex mutex_;
   ibv_qp* qp_ = nullptr;

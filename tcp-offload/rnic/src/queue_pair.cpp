@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "answer.hpp"
 #include "iwarp/provider/inherited.hpp"
 
 namespace iwarp::rnic {
@@ -105,8 +106,11 @@ Outcome<std::shared_ptr<QueuePair>> QueuePair::make(const std::shared_ptr<Host>&
   native.send_cq = std::dynamic_pointer_cast<CompletionQueue>(init.send_cq);
   native.recv_cq = std::dynamic_pointer_cast<CompletionQueue>(init.recv_cq);
   native.srq = std::dynamic_pointer_cast<SharedReceiveQueue>(init.srq);
-  if (!native.send_cq || !native.recv_cq) {
-    return verbs::fail(std::errc::invalid_argument, "queue pair: a foreign or missing CQ");
+  const auto is_own = [&](const auto& cq) { return cq != nullptr && cq->host() == host; };
+  if (!is_own(native.send_cq) || !is_own(native.recv_cq)) {
+    return verbs::fail(
+        std::errc::invalid_argument,
+        "queue pair: its completion queue is another device's than that of " + adapter.name);
   }
   if (init.srq && (!native.srq || &native.srq->pd() != pd.get())) {
     return verbs::fail(std::errc::invalid_argument,
@@ -154,8 +158,10 @@ void QueuePair::allow_peer(verbs::Access rights) {
 
 Outcome<void> QueuePair::connect(const verbs::Endpoint& to, const verbs::ConnectOptions& options) {
   if (origin_.refuses()) return verbs::refused();
+  if (auto there = host_->adapter()->check(); !there) return there;
   if (auto checked = check_options(*host_->adapter(), options); !checked) return checked;
-  return connection_->connect(to, options);
+  return answer_of(*host_->adapter(), "the connection cannot be asked for",
+                   [&] { return connection_->connect(to, options); });
 }
 
 Outcome<void> QueuePair::adopt(verbs::StreamingSocket& /*socket*/,

@@ -44,6 +44,7 @@ class QueuePair final : public verbs::provider::Qp {
   [[nodiscard]] verbs::Diagnosis diagnosis() const override;
 
   [[nodiscard]] Connection& connection() { return *connection_; }
+  [[nodiscard]] const std::shared_ptr<Host>& host() const { return host_; }
 
  private:
   const std::shared_ptr<Host> host_;

@@ -1,5 +1,6 @@
 #include <exception>
 
+#include "answer.hpp"
 #include "host.hpp"
 #include "iwarp/provider/failure.hpp"
 #include "iwarp/provider/inherited.hpp"
@@ -14,13 +15,6 @@ namespace {
 using verbs::Outcome;
 namespace provider = verbs::provider;
 
-/// What is made, as the seam hands it on.
-template <typename Base, typename Made>
-Outcome<std::shared_ptr<Base>> as(Outcome<std::shared_ptr<Made>> made) {
-  if (!made) return failure(made.error());
-  return std::shared_ptr<Base>(std::move(*made));
-}
-
 class RnicProvider final : public provider::Provider {
  public:
   explicit RnicProvider(std::shared_ptr<Host> host)
@@ -30,30 +24,33 @@ class RnicProvider final : public provider::Provider {
 
   Outcome<std::shared_ptr<provider::Pd>> alloc_pd() override {
     if (origin_.refuses()) return verbs::refused();
-    return as<provider::Pd>(ProtectionDomain::make(host_->adapter(), host_->bound()));
+    return made<provider::Pd>("a protection domain cannot be made",
+                              [&] { return ProtectionDomain::make(host_); });
   }
 
   Outcome<std::shared_ptr<provider::Mr>> register_memory(const std::shared_ptr<provider::Pd>& pd,
                                                          MutableBytes memory,
                                                          verbs::Access access) override {
     if (origin_.refuses()) return verbs::refused();
-    const auto own = std::dynamic_pointer_cast<ProtectionDomain>(pd);
+    const auto own = own_pd(pd);
     if (!own) return foreign("memory region");
-    return as<provider::Mr>(MemoryRegion::make(own, memory, access));
+    return made<provider::Mr>("a memory region cannot be registered",
+                              [&] { return MemoryRegion::make(own, memory, access); });
   }
 
   Outcome<std::shared_ptr<provider::Mw>> alloc_window(const std::shared_ptr<provider::Pd>& pd,
                                                       verbs::WindowType type) override {
     if (origin_.refuses()) return verbs::refused();
-    const auto own = std::dynamic_pointer_cast<ProtectionDomain>(pd);
+    const auto own = own_pd(pd);
     if (!own) return foreign("memory window");
-    return as<provider::Mw>(MemoryWindow::make(own, type));
+    return made<provider::Mw>("a memory window cannot be made",
+                              [&] { return MemoryWindow::make(own, type); });
   }
 
   Outcome<std::shared_ptr<provider::Srq>> create_srq(const std::shared_ptr<provider::Pd>& pd,
                                                      const provider::SrqOptions& options) override {
     if (origin_.refuses()) return verbs::refused();
-    const auto own = std::dynamic_pointer_cast<ProtectionDomain>(pd);
+    const auto own = own_pd(pd);
     if (!own) return foreign("shared receive queue");
     if (options.max_wr > attributes_.max_srq_wr || options.max_sge > attributes_.max_sge) {
       return verbs::fail(std::errc::invalid_argument,
@@ -62,7 +59,8 @@ class RnicProvider final : public provider::Provider {
                              std::to_string(attributes_.max_srq_wr) + " or " +
                              std::to_string(attributes_.max_sge) + " of " + host_->adapter()->name);
     }
-    return as<provider::Srq>(SharedReceiveQueue::make(own, options));
+    return made<provider::Srq>("a shared receive queue cannot be made",
+                               [&] { return SharedReceiveQueue::make(own, options); });
   }
 
   Outcome<std::shared_ptr<provider::Cq>> create_cq(std::uint32_t depth) override {
@@ -72,22 +70,27 @@ class RnicProvider final : public provider::Provider {
                          "completion queue: a depth of " + std::to_string(depth) +
                              " is not from 1 to " + std::to_string(attributes_.max_cqe));
     }
-    return as<provider::Cq>(CompletionQueue::make(host_->adapter(), depth));
+    return made<provider::Cq>("a completion queue cannot be made",
+                              [&] { return CompletionQueue::make(host_, depth); });
   }
 
   Outcome<std::shared_ptr<provider::Qp>> create_qp(const std::shared_ptr<provider::Pd>& pd,
                                                    provider::QpInit init) override {
     if (origin_.refuses()) return verbs::refused();
-    const auto own = std::dynamic_pointer_cast<ProtectionDomain>(pd);
+    const auto own = own_pd(pd);
     if (!own) return foreign("queue pair");
-    return as<provider::Qp>(QueuePair::make(host_, attributes_, own, std::move(init)));
+    return made<provider::Qp>("a queue pair cannot be made", [&] {
+      return QueuePair::make(host_, attributes_, own, std::move(init));
+    });
   }
 
   Outcome<std::shared_ptr<provider::Listener>> listen(const verbs::Endpoint& at,
                                                       const provider::ListenOptions& options,
                                                       provider::IncomingHandler handler) override {
     if (origin_.refuses()) return verbs::refused();
-    return start_listen(host_, at, options, std::move(handler));
+    if (const auto there = host_->adapter()->check(); !there) return failure(there.error());
+    return answer_of(*host_->adapter(), "it cannot listen",
+                     [&] { return start_listen(host_, at, options, std::move(handler)); });
   }
 
   Outcome<std::unique_ptr<provider::RequestWait>> await_request(
@@ -107,8 +110,26 @@ class RnicProvider final : public provider::Provider {
   }
 
  private:
-  [[nodiscard]] static Failure<verbs::Error> foreign(const char* what) {
-    return verbs::fail(std::errc::invalid_argument, std::string(what) + ": a foreign PD");
+  /// What `make` makes, as the seam hands it on.
+  template <typename Base, typename Make>
+  Outcome<std::shared_ptr<Base>> made(const char* what_failed, Make make) const {
+    if (const auto there = host_->adapter()->check(); !there) return failure(there.error());
+    auto object = answer_of(*host_->adapter(), what_failed, make);
+    if (!object) return failure(object.error());
+    return std::shared_ptr<Base>(std::move(*object));
+  }
+  /// Null if it is another device's: also one of the same adapter is another.
+  [[nodiscard]] std::shared_ptr<ProtectionDomain> own_pd(
+      const std::shared_ptr<provider::Pd>& pd) const {
+    auto own = std::dynamic_pointer_cast<ProtectionDomain>(pd);
+    if (own && own->host() != host_) return nullptr;
+    return own;
+  }
+  [[nodiscard]] Failure<verbs::Error> foreign(const char* what) const {
+    return verbs::fail(std::errc::invalid_argument,
+                       std::string(what) +
+                           ": its protection domain is another device's than that of " +
+                           host_->adapter()->name);
   }
 
   const std::shared_ptr<Host> host_;
@@ -130,7 +151,8 @@ Outcome<std::shared_ptr<provider::Provider>> open_adapter(const std::string& nam
     return std::shared_ptr<provider::Provider>(
         process::make_shared_here<RnicProvider>(std::move(*host)));
   } catch (const std::exception& thrown) {
-    return failure(verbs::error_of(thrown, "the adapter '" + name + "' cannot be opened"));
+    return failure(verbs::short_error_of(
+        thrown, [&] { return "the adapter '" + name + "' cannot be opened"; }));
   }
 }
 

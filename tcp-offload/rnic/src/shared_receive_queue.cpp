@@ -11,10 +11,12 @@ using verbs::Outcome;
 using verbs::PostError;
 using verbs::RecvWr;
 
-SharedReceiveQueue::SharedReceiveQueue(std::shared_ptr<ProtectionDomain> pd, ibv_srq* srq,
+SharedReceiveQueue::SharedReceiveQueue(std::shared_ptr<ProtectionDomain> pd,
+                                       std::unique_ptr<EventLabel> label, NativeSrq srq,
                                        const verbs::provider::SrqOptions& options)
     : pd_(std::move(pd)),
-      srq_(srq),
+      label_(std::move(label)),
+      srq_(std::move(srq)),
       limits_{.max_recv_sge = options.max_sge},
       slots_(options.max_wr) {}
 
@@ -25,12 +27,14 @@ Outcome<std::shared_ptr<SharedReceiveQueue>> SharedReceiveQueue::make(
     return verbs::fail(std::errc::not_supported,
                        adapter.name + ": a share of a shared receive queue cannot be limited");
   }
+  auto label = std::make_unique<EventLabel>(EventLabel{pd->host(), pd->adapter().next_number()});
   ibv_srq_init_attr init{};
-  init.srq_context = Adapter::as_context(pd->adapter().next_number());
+  init.srq_context = label.get();
   init.attr = {options.max_wr, options.max_sge, 0};
-  ibv_srq* const srq = adapter.core.ibv_create_srq(pd->native(), &init);
-  if (srq != nullptr) {
-    return std::shared_ptr<SharedReceiveQueue>(new SharedReceiveQueue(pd, srq, options));
+  NativeSrq srq(adapter.core.ibv_create_srq(pd->native(), &init), {&adapter.core});
+  if (srq) {
+    return std::shared_ptr<SharedReceiveQueue>(
+        new SharedReceiveQueue(pd, std::move(label), std::move(srq), options));
   }
   return failure(adapter.error(
       "a shared receive queue of " + std::to_string(options.max_wr) + " receives cannot be made",
@@ -38,7 +42,8 @@ Outcome<std::shared_ptr<SharedReceiveQueue>> SharedReceiveQueue::make(
 }
 
 SharedReceiveQueue::~SharedReceiveQueue() {
-  if (!origin_.inherited()) pd_->adapter().core.ibv_destroy_srq(srq_);
+  if (origin_.inherited()) static_cast<void>(srq_.release());
+  srq_.reset();  // its slots are behind it
 }
 
 Result<void, PostError> SharedReceiveQueue::post_receive(std::span<const RecvWr> requests) {
@@ -57,7 +62,7 @@ Result<void, PostError> SharedReceiveQueue::post_receive(std::span<const RecvWr>
 int SharedReceiveQueue::hand_over(const RecvWr& request, WorkSlot& slot) {
   ReceiveRequest native(request, slot);
   ibv_recv_wr* refused = nullptr;
-  const int error = errno_of_post(ibv_post_srq_recv(srq_, native.native(), &refused));
+  const int error = errno_of_post(ibv_post_srq_recv(srq_.get(), native.native(), &refused));
   if (error == 0) return 0;
   slots_.give_back(slot);
   return error;
@@ -67,7 +72,7 @@ Outcome<void> SharedReceiveQueue::arm_limit(std::uint32_t limit) {
   if (origin_.refuses()) return verbs::refused();
   ibv_srq_attr attributes{};
   attributes.srq_limit = limit;
-  const int refused = pd_->adapter().core.ibv_modify_srq(srq_, &attributes, IBV_SRQ_LIMIT);
+  const int refused = pd_->adapter().core.ibv_modify_srq(srq_.get(), &attributes, IBV_SRQ_LIMIT);
   if (refused == 0) return {};
   return failure(pd_->adapter().error(
       "the shared receive queue takes no limit of " + std::to_string(limit), refused));
@@ -76,7 +81,7 @@ Outcome<void> SharedReceiveQueue::arm_limit(std::uint32_t limit) {
 std::uint32_t SharedReceiveQueue::limit() const {
   if (origin_.refuses()) return 0;
   ibv_srq_attr attributes{};
-  if (pd_->adapter().core.ibv_query_srq(srq_, &attributes) != 0) return 0;
+  if (pd_->adapter().core.ibv_query_srq(srq_.get(), &attributes) != 0) return 0;
   return attributes.srq_limit;
 }
 

@@ -2,8 +2,10 @@
 
 #include <memory>
 
+#include "adapter_event.hpp"
 #include "iwarp/process/forks.hpp"
 #include "memory.hpp"
+#include "native_object.hpp"
 #include "post.hpp"
 #include "shared_slots.hpp"
 
@@ -20,20 +22,19 @@ class SharedReceiveQueue final : public verbs::provider::Srq {
   Result<void, verbs::PostError> post_receive(std::span<const verbs::RecvWr> requests) override;
   verbs::Outcome<void> arm_limit(std::uint32_t limit) override;
   [[nodiscard]] std::uint32_t limit() const override;
-  [[nodiscard]] std::uint32_t number() const override {
-    return Adapter::number_of(srq_->srq_context);
-  }
+  [[nodiscard]] std::uint32_t number() const override { return label_->number; }
 
-  [[nodiscard]] ibv_srq* native() const { return srq_; }
+  [[nodiscard]] ibv_srq* native() const { return srq_.get(); }
   [[nodiscard]] const ProtectionDomain& pd() const { return *pd_; }
 
  private:
-  SharedReceiveQueue(std::shared_ptr<ProtectionDomain> pd, ibv_srq* srq,
-                     const verbs::provider::SrqOptions& options);
+  SharedReceiveQueue(std::shared_ptr<ProtectionDomain> pd, std::unique_ptr<EventLabel> label,
+                     NativeSrq srq, const verbs::provider::SrqOptions& options);
   int hand_over(const verbs::RecvWr& request, WorkSlot& slot);
 
   const std::shared_ptr<ProtectionDomain> pd_;
-  ibv_srq* const srq_;
+  const std::unique_ptr<const EventLabel> label_;
+  NativeSrq srq_;
   const PostLimits limits_;
   const process::Origin origin_;
   SharedSlots slots_;

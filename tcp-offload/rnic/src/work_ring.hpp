@@ -65,8 +65,8 @@ class WorkRing final : public SlotOwner {
     for (std::uint32_t at = done_.load(std::memory_order_relaxed); at != posted; ++at) {
       const WorkSlot& slot = slots_[at & mask_];
       if (slot.signaled && !slot.done) tell(slot);
+      done_.store(at + 1, std::memory_order_release);  // `tell` may throw: it is not told again
     }
-    done_.store(posted, std::memory_order_release);
   }
 
   /// The queue pair is being destroyed: nothing of it is told any more. As give_up().

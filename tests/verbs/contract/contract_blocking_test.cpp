@@ -5,8 +5,10 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <filesystem>
 #include <thread>
+#include <vector>
 
 #include "verbs/contract/fixture.hpp"
 
@@ -129,6 +131,63 @@ TEST_P(BlockingContract, ACompletionShowsAtTheWaitDescriptor) {
   });
   ASSERT_TRUE(came);
   EXPECT_EQ(received.wr_id, 7U);
+}
+
+// One that ends its wait takes the event that both would have woken for.
+TEST_P(BlockingContract, TheEndOfAWaitLeavesTheOthersWaiting) {
+  connect_blocking(left, right);
+  for (const std::uint64_t id : {1U, 2U}) post(right, RecvWr{id, {}});
+  CompletionQueue& cq = *server.recv_cq;
+  Completion received;
+  const auto shows = [&] {
+    pollfd one{cq.wait_descriptor(), POLLIN, 0};
+    return ::poll(&one, 1, static_cast<int>(std::chrono::milliseconds(kLong).count())) == 1;
+  };
+  // The descriptor may show what only poll() moves on.
+  const auto arrives = [&] {
+    return world->until([&] { return shows() && cq.poll({&received, 1}) == 1; });
+  };
+  cq.begin_wait();
+  cq.begin_wait();
+  post(left, send_of(8, {}));
+  ASSERT_TRUE(arrives());
+  EXPECT_EQ(received.wr_id, 1U);
+  cq.end_wait();
+  post(left, send_of(8, {}));
+  ASSERT_TRUE(arrives());
+  EXPECT_EQ(received.wr_id, 2U);
+  cq.end_wait();
+}
+
+TEST_P(BlockingContract, ThreadsWaitAtAQueueTogether) {
+  connect_blocking(left, right);
+  constexpr std::uint64_t kMessages = 60;
+  for (std::uint64_t id = 0; id < kMessages; ++id) post(right, RecvWr{id, {}});
+  CompletionQueue& cq = *server.recv_cq;
+  std::atomic<std::uint64_t> taken{0};
+  std::vector<std::thread> threads;
+  for (int thread = 0; thread < 3; ++thread) {
+    threads.emplace_back([&] {
+      const auto until = std::chrono::steady_clock::now() + kLong;
+      const int descriptor = cq.wait_descriptor();
+      Completion one;
+      while (taken < kMessages && std::chrono::steady_clock::now() < until) {
+        const bool again = cq.begin_wait();
+        const bool polled = again && cq.poll({&one, 1}) == 1;
+        pollfd ready{descriptor, POLLIN, 0};
+        // Shorter than what is left: the last completion wakes the thread that takes it.
+        if (!polled && taken < kMessages) ::poll(&ready, 1, 500);
+        cq.end_wait();
+        if (polled || cq.poll({&one, 1}) == 1) ++taken;
+      }
+    });
+  }
+  for (std::uint64_t sent = 0; sent < kMessages; ++sent) {
+    post(left, send_of(8, {}));
+    EXPECT_TRUE(world->until([&] { return taken > sent; })) << sent;
+  }
+  for (auto& thread : threads) thread.join();
+  EXPECT_EQ(taken, kMessages);
 }
 
 // A connected pair of TCP sockets over that address.

@@ -137,5 +137,36 @@ TEST_P(QueueContract, ObjectsOfAnotherDeviceAreRefused) {
             std::errc::invalid_argument);
 }
 
+TEST_P(QueueContract, ADomainOfAnotherDeviceIsRefused) {
+  if (&world->client() == &world->server()) GTEST_SKIP() << "there is one device only";
+  std::array<std::byte, 64> octets{};
+  auto region = client.pd->register_memory(octets, Access::kLocalWrite);
+  ASSERT_TRUE(region);
+  const Stag before = region->lkey();
+  const auto moved = region->reregister(*server.pd, octets, Access::kLocalWrite);
+  ASSERT_FALSE(moved);
+  EXPECT_EQ(moved.error().code, std::errc::invalid_argument);
+  EXPECT_NE(moved.error().message.find("another device"), std::string::npos);
+  EXPECT_EQ(region->lkey(), before);
+}
+
+TEST_P(QueueContract, AQueuePairOfAnotherDeviceAcceptsNothing) {
+  if (&world->client() == &world->server()) GTEST_SKIP() << "there is one device only";
+  auto listener = world->server().listen(world->listen_at());
+  ASSERT_TRUE(listener);
+  End asks(client), foreign(client), own(server);
+  ASSERT_TRUE(asks.qp->start_connect(listener->endpoint()));
+  std::optional<ConnectionRequest> request;
+  ASSERT_TRUE(until([&] {
+    request = listener->next(std::chrono::milliseconds(0));
+    return request.has_value();
+  }));
+  const auto refused = request->start_accept(*foreign.qp);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, std::errc::invalid_argument);
+  EXPECT_EQ(foreign.qp->state(), QpState::kIdle);
+  EXPECT_TRUE(request->start_accept(*own.qp)) << "it can still be answered";
+}
+
 }  // namespace
 }  // namespace iwarp::verbs::contract

@@ -33,7 +33,8 @@ Meaning meaning_of(verbs::AsyncEvent::Kind kind) {
   using Kind = verbs::AsyncEvent::Kind;
   switch (kind) {
     case Kind::kQpFatal:
-    case Kind::kPathLost: break;
+    case Kind::kPathLost:
+    case Kind::kDeviceFatal: break;
     case Kind::kQpAccessError: return {Element::kQp, IBV_EVENT_QP_ACCESS_ERR};
     case Kind::kQpRequestError: return {Element::kQp, IBV_EVENT_QP_REQ_ERR};
     case Kind::kCqOverrun: return {Element::kCq, IBV_EVENT_CQ_ERR};

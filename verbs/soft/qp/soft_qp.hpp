@@ -52,6 +52,10 @@ class SoftQp final : public provider::Qp {
   [[nodiscard]] std::shared_ptr<ResponderQp> responder() {
     return {parts_.self.lock(), &start_up_};
   }
+  /// Whether it is of the device of these.
+  [[nodiscard]] bool works_with(const Services& services) const {
+    return parts_.init.services.get() == &services;
+  }
   /// What runs its connection.
   [[nodiscard]] QpHalves& halves() { return halves_; }
 

@@ -105,7 +105,7 @@ class ResponderQp {
   [[nodiscard]] virtual std::string capture() const { return {}; }
 };
 
-/// The queue pair's side that takes incoming connections; null if it is another provider's. Called
+/// The queue pair's side that takes incoming connections; null if it is another device's. Called
 /// from any thread.
 using AsResponder =
     std::function<std::shared_ptr<ResponderQp>(const std::shared_ptr<provider::Qp>&)>;

@@ -317,9 +317,11 @@ struct AsyncEvent {
     kSrqLimitReached,   ///< Fewer receives are posted than the limit that was armed.
     kQpLastWqeReached,  ///< A queue pair that has ended takes no more from its shared receive
                         ///< queue: what it took has completed.
+    kDeviceFatal,  ///< The device has failed, or was removed: its connections end, and nothing can
+                   ///< be made of it any more. Not raised by the software provider.
   };
   Kind kind = Kind::kQpFatal;  ///< What has happened.
-  std::uint32_t number = 0;    ///< Of the QP, the CQ or the SRQ.
+  std::uint32_t number = 0;    ///< Of the QP, the CQ or the SRQ; 0 if it is about the device.
   std::string message;         ///< The same for people, with the object's number.
 };
 

@@ -328,10 +328,11 @@ IWARP_API std::vector<std::string> device_names();
 ///
 /// A forked child has inherited its parent's devices, and all that was made from them, but cannot
 /// use them: calls fail with ENODEV, polls find nothing, waits return at once. Destroying them does
-/// nothing, so the child may end as it likes, and the parent goes on. The sockets are closed in the
-/// child before fork() returns there: no peer reaches a listener by the child, and a connection
-/// ends with the parent's. What the child opens itself works. A handler that forks ends the child
-/// before it returns (exec or _exit), as the device's thread is not there to return to.
+/// nothing, so the child may end as it likes, and the parent goes on. The sockets, or what leads to
+/// an adapter, are closed in the child before fork() returns there: no peer reaches a listener by
+/// the child, and a connection ends with the parent's. What the child opens itself works. A handler
+/// that forks ends the child before it returns (exec or _exit), as the device's thread is not there
+/// to return to.
 class IWARP_API Device {
  public:
   /// Opens a device by name:
