@@ -19,7 +19,7 @@ namespace {
 using verbs::DeviceAttributes;
 
 /// A part of the protocol: its name in the text and in JSON, and which offload takes it off this
-/// host; "full" takes all of them. TCP goes with nothing less.
+/// host; "full" takes all of them, and some parts go with nothing less.
 struct Part {
   const char* text;
   const char* json;
@@ -28,8 +28,8 @@ struct Part {
 
 constexpr std::array kParts = {
     Part{"RDMAP", "rdmap", "full"},
-    Part{"DDP placement", "ddp_placement", "placement"},
-    Part{"MPA segmentation", "mpa_segmentation", "segmentation"},
+    Part{"DDP placement", "ddp_placement", "full"},
+    Part{"MPA segmentation", "mpa_segmentation", "full"},
     Part{"MPA markers", "mpa_markers", "markers"},
     Part{"CRC", "crc", "crc"},
     Part{"TCP", "tcp", "full"},

@@ -44,7 +44,7 @@ void add_devices_command(CLI::App& app, Context& context) {
       "what\n"
       "the device has room for; of a device that cannot be opened, why.\n\n"
       "In JSON, `offloads` are the parts that the device takes off this host: crc, markers,\n"
-      "segmentation, placement, or full.\n\n"
+      "or full.\n\n"
       "Exit status: 0 if any device can be opened, 1 if none, 2 for wrong usage.\n\n"
       "Examples:\n"
       "  iwarp devices\n"

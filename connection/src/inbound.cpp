@@ -25,9 +25,7 @@ Taken Inbound::take(MutableBytes octets, const InboundLimits& limits, InboundEve
     const mpa::Deframed next = deframer_.next(octets);
     if (std::holds_alternative<mpa::NeedMore>(next)) break;
     if (const auto* error = std::get_if<mpa::Error>(&next)) {
-      rdmap::Fault fault;
-      fault.terminate.cause = rdmap::cause_of_llp(mpa::terminate_code(*error));
-      on_fault(fault, events);
+      refuse(*error, events);
       break;
     }
     const auto& fpdu = std::get<mpa::Fpdu>(next);
@@ -44,6 +42,13 @@ Taken Inbound::take(MutableBytes octets, const InboundLimits& limits, InboundEve
   counters_.octets += taken;
   moved_ -= std::min(moved_, taken);
   return {taken, why};
+}
+
+void Inbound::refuse(mpa::Error error, InboundEvents& events) {
+  if (ended_) return;
+  rdmap::Fault fault;
+  fault.terminate.cause = rdmap::cause_of_llp(mpa::terminate_code(error));
+  on_fault(fault, events);
 }
 
 InboundStop Inbound::resume(const InboundLimits& limits, InboundEvents& events) {

@@ -12,6 +12,8 @@ class Category final : public std::error_category {
   [[nodiscard]] std::string message(int value) const override {
     switch (static_cast<Error>(value)) {
       case Error::kEndOfStream: return "the peer ended the stream";
+      case Error::kBadCrc: return "the device has received an FPDU with a wrong CRC";
+      case Error::kBadMarker: return "the device has received a marker that points elsewhere";
     }
     return "unknown error";
   }

@@ -21,23 +21,23 @@ ListedDevice device_with(std::vector<std::string> offloads) {
 }
 
 TEST(DeviceList, SaysOfEachPartOfTheProtocolWhereItRuns) {
-  const ListedDevice device = device_with({"crc", "placement"});
+  const ListedDevice device = device_with({"crc", "markers"});
   EXPECT_THAT(to_text(device), testing::StartsWith("outer:one\n"
                                                    "  provider maker, stream device none\n"
                                                    "  RDMAP             this host\n"
-                                                   "  DDP placement     the adapter\n"
+                                                   "  DDP placement     this host\n"
                                                    "  MPA segmentation  this host\n"
-                                                   "  MPA markers       this host\n"
+                                                   "  MPA markers       the adapter\n"
                                                    "  CRC               the adapter\n"
                                                    "  TCP               this host\n"
                                                    "  max_qp            7\n"));
   const json data = to_json(device);
   EXPECT_EQ(data["name"], "outer:one");
-  EXPECT_EQ(data["offloads"], json({"crc", "placement"}));
+  EXPECT_EQ(data["offloads"], json({"crc", "markers"}));
   EXPECT_EQ(data["runs_on"], json({{"rdmap", "host"},
-                                   {"ddp_placement", "adapter"},
+                                   {"ddp_placement", "host"},
                                    {"mpa_segmentation", "host"},
-                                   {"mpa_markers", "host"},
+                                   {"mpa_markers", "adapter"},
                                    {"crc", "adapter"},
                                    {"tcp", "host"}}));
   EXPECT_EQ(data["limits"]["max_qp"], 7);

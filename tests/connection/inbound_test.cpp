@@ -150,6 +150,22 @@ TEST_F(Inbound, DeliversWhatCameBeforeAFaultAndDropsWhatComesBehind) {
   EXPECT_EQ(receiver.receives.taken(), 1U);
 }
 
+// As of one that came here and was bad.
+TEST_F(Inbound, EndsWithTheFaultOfAnFpduThatWasRefusedBelow) {
+  post_receive(1);
+  connection::InboundEvents events;
+  to.core.inbound().refuse(mpa::Error::kMarkerMismatch, events);
+  ASSERT_TRUE(events.fault);
+  EXPECT_EQ(events.fault->terminate.cause,
+            rdmap::cause_of_llp(mpa::terminate_code(mpa::Error::kMarkerMismatch)));
+  EXPECT_TRUE(to.core.inbound().ended());
+  EXPECT_EQ(to.receive(send(10)), InboundStop::kEnded);
+  EXPECT_TRUE(to.deliveries.empty());
+  events.clear();
+  to.core.inbound().refuse(mpa::Error::kCrcMismatch, events);
+  EXPECT_FALSE(events.fault) << "it has ended before";
+}
+
 TEST_F(Inbound, KeepsWhatWasDeliveredBeforeSomethingThrows) {
   take_until_it_throws();
   ASSERT_EQ(to.events.deliveries().size(), 1U);

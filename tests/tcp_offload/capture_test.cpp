@@ -11,7 +11,9 @@
 #include <thread>
 
 #include "capture/recorder.hpp"
+#include "iwarp/sim/mpa_device.hpp"
 #include "iwarp/tcp_offload/kernel_device.hpp"
+#include "mpa/naive_framer.hpp"
 #include "support/log_lines.hpp"
 #include "tcp_offload/capture_reader.hpp"
 #include "tcp_offload/harness.hpp"
@@ -186,6 +188,36 @@ TEST_F(Capture, OctetsHandedOverAppearOnce) {
   const auto rest = pattern(70);
   expected.insert(expected.end(), rest.begin(), rest.end());
   EXPECT_EQ(carried(only_capture(), false), expected);
+}
+
+// Below a device that knows MPA nothing is recorded: what was read before the hand-over has Markers
+// and CRCs, what the stream lends has none.
+TEST_F(Capture, HoldsWhatTheDeviceLeavesToThisHost) {
+  const auto ulpdu = pattern(700);
+  mpa::test::NaiveFramer on_wire(mpa::Crc::kOn, mpa::Markers::kOn);
+  mpa::test::NaiveFramer left(mpa::Crc::kOff, mpa::Markers::kOff);
+  on_wire.frame(ulpdu);
+  left.frame(ulpdu);
+  const ConstBytes early = ConstBytes(on_wire.stream()).first(600);
+  MpaDevice mpa(kernel, Offload::kCrc | Offload::kMarkers);
+  client_device.emplace(mpa, directory.path());
+  {
+    auto [client, server] = connect();
+    write(*server, early);
+    read(*client, early.size());
+    const auto near =
+        client->hand_over(early, {.crc = true, .markers_sent = true, .markers_received = true});
+    const auto far = server->hand_over({});
+    send(*far, ConstBytes(on_wire.stream()).subspan(early.size()));
+    EXPECT_EQ(receive(*near, left.stream().size()), IoStatus::kOk);
+    send(*near, left.stream());
+    EXPECT_EQ(receive(*far, on_wire.stream().size()), IoStatus::kOk);
+  }
+  const auto packets = only_capture();
+  std::vector<std::byte> expected(early.begin(), early.end());
+  expected.insert(expected.end(), left.stream().begin() + 600 - 2 * 4, left.stream().end());
+  EXPECT_EQ(carried(packets, false), expected);
+  EXPECT_EQ(carried(packets, true), left.stream());
 }
 
 TEST_F(Capture, AskedForAfterTheRequestStillHoldsTheRequest) {

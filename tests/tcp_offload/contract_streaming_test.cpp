@@ -177,8 +177,10 @@ TEST_P(StreamingContract, OperationsFailOnceTheConnectionIsClosed) {
   EXPECT_EQ(two.client->release_native(), -1);
 }
 
-TEST_P(StreamingContract, TakesNothingOffTheHost) {
-  EXPECT_TRUE(harness_->client().offloads().empty());
+TEST_P(StreamingContract, SaysWhatItIsAndTakesOffTheHost) {
+  const bool knows_mpa = GetParam() == Kind::kSimMpa;
+  EXPECT_EQ(harness_->client().offloads(),
+            knows_mpa ? Offload::kCrc | Offload::kMarkers : Offloads());
   EXPECT_FALSE(harness_->client().name().empty());
 }
 

@@ -59,8 +59,36 @@ TEST(ErrorTest, IsAnErrorCodeOfItsOwnCategory) {
 TEST(OffloadsTest, AreASet) {
   constexpr Offloads both = Offload::kCrc | Offload::kMarkers;
   static_assert(both.contains(Offload::kCrc) && both.contains(Offload::kMarkers));
-  static_assert(!both.contains(Offload::kFull) && !both.empty());
+  static_assert(!Offloads(Offload::kCrc).contains(Offload::kMarkers) && !both.empty());
   static_assert(Offloads().empty() && (both | Offload::kCrc) == both);
+}
+
+// RFC 5044 §4.4: there is no CRC that leaves the Markers out.
+TEST(OffloadsTest, LeaveToTheHostWhatTheyCannotTake) {
+  constexpr Offloads crc = Offload::kCrc, markers = Offload::kMarkers;
+  constexpr MpaTerms all{true, true, true}, unchecked{false, true, true}, plain{};
+  static_assert(left_to_host(all, {}) == all);
+  static_assert(left_to_host(all, crc) == unchecked);
+  static_assert(left_to_host(all, markers) == all);
+  static_assert(left_to_host(all, crc | markers) == plain);
+  static_assert(left_to_host(unchecked, crc) == unchecked);
+  static_assert(left_to_host(unchecked, markers) == plain);
+  static_assert(left_to_host(unchecked, crc | markers) == plain);
+}
+
+TEST(OffloadsTest, AddNothingToWhatWasNegotiated) {
+  constexpr Offloads both = Offload::kCrc | Offload::kMarkers;
+  for (const MpaTerms& negotiated :
+       {MpaTerms{}, MpaTerms{true, false, false}, MpaTerms{false, true, false}}) {
+    EXPECT_EQ(left_to_host(negotiated, {}), negotiated);
+    EXPECT_EQ(left_to_host(negotiated, both), MpaTerms());
+  }
+  static_assert(left_to_host({false, false, true}, Offload::kCrc).markers_received);
+}
+
+TEST(OffloadsTest, MarkersTakeFourOctetsOfEach512) {
+  static_assert(marker_octets(0) == 0 && marker_octets(3) == 3 && marker_octets(4) == 4);
+  static_assert(marker_octets(512) == 4 && marker_octets(514) == 6 && marker_octets(1025) == 9);
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <utility>
 
+#include "iwarp/sim/mpa_device.hpp"
 #include "iwarp/sim/network.hpp"
 #include "iwarp/tcp_offload/capture.hpp"
 #include "iwarp/tcp_offload/kernel_device.hpp"
@@ -94,6 +95,26 @@ class CapturedHarness final : public Harness {
   CaptureDevice server_{inner_->server(), directory_.path()};
 };
 
+// Another harness with devices that know MPA. What the contract sends is no FPDUs: nothing is
+// negotiated for it (mpa_device_test.cpp has what is).
+class MpaHarness final : public Harness {
+ public:
+  explicit MpaHarness(std::unique_ptr<Harness> inner) : inner_(std::move(inner)) {}
+
+  Device& client() override { return client_; }
+  Device& server() override { return server_; }
+  Endpoint listen_at() override { return inner_->listen_at(); }
+  bool run_until(const std::function<bool()>& condition) override {
+    return inner_->run_until(condition);
+  }
+  void settle() override { inner_->settle(); }
+
+ private:
+  const std::unique_ptr<Harness> inner_;
+  MpaDevice client_{inner_->client(), Offload::kCrc | Offload::kMarkers};
+  MpaDevice server_{inner_->server(), Offload::kCrc | Offload::kMarkers};
+};
+
 SimOptions hostile() {
   SimOptions options;
   options.send_buffer = 4096;
@@ -124,6 +145,7 @@ std::string to_string(Kind kind) {
     case Kind::kSimHostile: return "SimHostile";
     case Kind::kSimScratch: return "SimScratch";
     case Kind::kSimCaptured: return "SimCaptured";
+    case Kind::kSimMpa: return "SimMpa";
   }
   return "?";
 }
@@ -141,6 +163,7 @@ std::unique_ptr<Harness> make_harness(Kind kind) {
     case Kind::kSimScratch: return std::make_unique<SimHarness>(scratch());
     case Kind::kSimCaptured:
       return std::make_unique<CapturedHarness>(make_harness(Kind::kSimHostile));
+    case Kind::kSimMpa: return std::make_unique<MpaHarness>(make_harness(Kind::kSimHostile));
   }
   return nullptr;
 }

@@ -21,7 +21,8 @@ enum class Kind {
   kSimQuiet,
   kSimHostile,
   kSimScratch,
-  kSimCaptured
+  kSimCaptured,
+  kSimMpa
 };
 
 std::string to_string(Kind kind);
@@ -97,12 +98,12 @@ class Contract : public ::testing::TestWithParam<Kind> {
 };
 
 /// Runs the tests of a suite derived from Contract on every device.
-#define IWARP_ON_EVERY_DEVICE(suite)                                                 \
-  INSTANTIATE_TEST_SUITE_P(                                                          \
-      , suite,                                                                       \
-      ::testing::Values(Kind::kKernelIpv4, Kind::kKernelIpv6, Kind::kKernelCaptured, \
-                        Kind::kSimQuiet, Kind::kSimHostile, Kind::kSimScratch,       \
-                        Kind::kSimCaptured),                                         \
+#define IWARP_ON_EVERY_DEVICE(suite)                                                               \
+  INSTANTIATE_TEST_SUITE_P(                                                                        \
+      , suite,                                                                                     \
+      ::testing::Values(Kind::kKernelIpv4, Kind::kKernelIpv6, Kind::kKernelCaptured,               \
+                        Kind::kSimQuiet, Kind::kSimHostile, Kind::kSimScratch, Kind::kSimCaptured, \
+                        Kind::kSimMpa),                                                            \
       [](const auto& of) { return to_string(of.param); })
 
 }  // namespace iwarp::tcp_offload::test

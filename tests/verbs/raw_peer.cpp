@@ -58,6 +58,7 @@ RawPair::RawPair(const PairOptions& options, soft::Role role, const Wrap& wrap)
            agreed_by(options, role == soft::Role::kInitiator ? soft::Role::kResponder
                                                              : soft::Role::kInitiator)
                .modes) {
+  streams.connector = end.on_device(std::move(streams.connector), agreed_by(options, role));
   if (wrap) streams.connector = wrap(std::move(streams.connector));
   const bool initiator = role == soft::Role::kInitiator;
   end.enter(std::move(streams.connector), role, agreed_by(options, role),

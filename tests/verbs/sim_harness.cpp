@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include "soft/mpa_offload.hpp"
+
 namespace iwarp::verbs::simtest {
 // ---- SimHost ----
 
@@ -96,7 +98,8 @@ SimEnd::SimEnd(tcp_offload::SimNetwork& net, const EndOptions& options, std::uin
       srq(options.srq ? std::make_shared<soft::SoftSrq>(services_of(host), pd, *options.srq, number)
                       : nullptr),
       qp(make_qp(options, number)),
-      rfc7306_(options.rfc7306) {}
+      rfc7306_(options.rfc7306),
+      offloads_(options.offloads) {}
 
 std::shared_ptr<soft::SoftQp> SimEnd::make_qp(const EndOptions& options, std::uint32_t number) {
   return soft::SoftQp::make(init_of(options, number));
@@ -131,12 +134,18 @@ SimEnd::~SimEnd() {
   host->drop_streams();
 }
 
+std::unique_ptr<tcp_offload::Stream> SimEnd::on_device(std::unique_ptr<tcp_offload::Stream> wire,
+                                                       const mpa::Agreed& agreed) const {
+  return tcp_offload::offload_mpa(std::move(wire), soft::mpa_terms(agreed.modes), offloads_);
+}
+
 void SimEnd::enter(std::unique_ptr<tcp_offload::Stream> stream, soft::Role role,
                    const mpa::Agreed& agreed, mpa::Rtr rtr) {
   soft::RdmaMode mode;
   mode.stream = std::move(stream);
   mode.role = role;
   mode.agreed = agreed;
+  mode.offloads = offloads_;
   mode.rtr = rtr;
   mode.info.rfc7306 = rfc7306_;
   EXPECT_TRUE(qp->state() == QpState::kConnecting || qp->responder()->begin_startup());
@@ -233,11 +242,13 @@ SimPair::SimPair(const PairOptions& options, const Wrap& wrap)
       server(network.net, options.server, 2),
       streams(network.net.make_stream_pair()),
       link(streams.link) {
+  const mpa::Agreed here = agreed_by(options, soft::Role::kInitiator);
+  const mpa::Agreed there = agreed_by(options, soft::Role::kResponder);
+  streams.connector = client.on_device(std::move(streams.connector), here);
   if (wrap) streams.connector = wrap(std::move(streams.connector));
-  server.enter(std::move(streams.acceptor), soft::Role::kResponder,
-               agreed_by(options, soft::Role::kResponder), mpa::Rtr::kNone);
-  client.enter(std::move(streams.connector), soft::Role::kInitiator,
-               agreed_by(options, soft::Role::kInitiator), options.rtr);
+  server.enter(server.on_device(std::move(streams.acceptor), there), soft::Role::kResponder, there,
+               mpa::Rtr::kNone);
+  client.enter(std::move(streams.connector), soft::Role::kInitiator, here, options.rtr);
 }
 
 bool SimPair::run_until_closed(std::chrono::nanoseconds limit) {

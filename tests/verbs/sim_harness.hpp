@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "iwarp/provider/async_events.hpp"
+#include "iwarp/sim/mpa_device.hpp"
 #include "iwarp/sim/network.hpp"
 #include "soft/engine/half_fpdus.hpp"
 #include "soft/engine/running_clock.hpp"
@@ -146,7 +147,8 @@ struct EndOptions {
   std::optional<provider::SrqOptions> srq{};
   bool rfc7306 = true;
   bool connectionless = false;
-  std::uint64_t secret = 1;  ///< STags depend on it.
+  std::uint64_t secret = 1;          ///< STags depend on it.
+  tcp_offload::Offloads offloads{};  ///< What its device does for it.
 };
 
 /// What queue pairs and queues of that host are made with.
@@ -160,6 +162,9 @@ class SimEnd {
   SimEnd(tcp_offload::SimNetwork& net, const EndOptions& options, std::uint32_t number);
   ~SimEnd();
 
+  /// What its device makes of a stream of the network.
+  [[nodiscard]] std::unique_ptr<tcp_offload::Stream> on_device(
+      std::unique_ptr<tcp_offload::Stream> wire, const mpa::Agreed& agreed) const;
   /// Puts the queue pair onto a connection, as the end of a start-up does; begins that, too, if the
   /// test has not.
   void enter(std::unique_ptr<tcp_offload::Stream> stream, soft::Role role,
@@ -200,6 +205,7 @@ class SimEnd {
 
  private:
   const bool rfc7306_;
+  const tcp_offload::Offloads offloads_;
   std::deque<Region> regions_;
 };
 
@@ -239,7 +245,7 @@ class TickingNetwork {
   std::unique_ptr<tcp_offload::Timer> timer_;
 };
 
-/// What becomes of an end's stream before it is used; nothing if empty.
+/// What becomes of an end's stream, as its device has it, before it is used; nothing if empty.
 using Wrap =
     std::function<std::unique_ptr<tcp_offload::Stream>(std::unique_ptr<tcp_offload::Stream>)>;
 

@@ -40,6 +40,13 @@ QpCapacity random_capacity(Random& random) {
   return capacity;
 }
 
+tcp_offload::Offloads random_offloads(Random& random) {
+  using tcp_offload::Offload;
+  const tcp_offload::Offloads kChoices[] = {
+      {}, {}, {}, Offload::kCrc, Offload::kMarkers, Offload::kCrc | Offload::kMarkers};
+  return kChoices[random.below(std::size(kChoices))];
+}
+
 mpa::Markers coin(Random& random) {
   return random.one_in(2) ? mpa::Markers::kOn : mpa::Markers::kOff;
 }
@@ -63,6 +70,8 @@ PairOptions random_pair(Random& random) {
   options.server_depths.ord = std::min(depth(), options.client_depths.ird);
   options.client.capacity = random_capacity(random);
   options.server.capacity = random_capacity(random);
+  options.client.offloads = random_offloads(random);
+  options.server.offloads = random_offloads(random);
   return options;
 }
 

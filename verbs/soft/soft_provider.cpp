@@ -27,11 +27,19 @@ static_assert(kLeastMaxFpdu == mpa::unmarked_size(mpa::kMinMulpdu));
 static_assert(kGreatestMaxFpdu >= mpa::largest_fpdu(mpa::Markers::kOn));
 constexpr std::chrono::hours kMaxLiveness{24};
 
-DeviceAttributes attributes_of(DeviceNames names) {
+std::vector<std::string> names_of(tcp_offload::Offloads offloads) {
+  std::vector<std::string> names;
+  if (offloads.contains(tcp_offload::Offload::kCrc)) names.emplace_back("crc");
+  if (offloads.contains(tcp_offload::Offload::kMarkers)) names.emplace_back("markers");
+  return names;
+}
+
+DeviceAttributes attributes_of(DeviceNames names, const tcp_offload::Device& stream) {
   DeviceAttributes a;
   a.name = std::move(names.name);
   a.provider = "software";
   a.stream = std::move(names.stream);
+  a.offloads = names_of(stream.offloads());
   a.max_qp = a.max_cq = a.max_pd = kMaxObjects;
   a.max_mr = ddp::StagTable::kMaxStags;
   a.max_qp_wr = kMaxQpWr;
@@ -129,7 +137,8 @@ class SoftRequestWait final : public provider::RequestWait {
 class SoftProvider final : public provider::Provider {
  public:
   SoftProvider(std::shared_ptr<Platform> platform, DeviceNames names)
-      : platform_(std::move(platform)), attributes_(attributes_of(std::move(names))) {}
+      : platform_(std::move(platform)),
+        attributes_(attributes_of(std::move(names), platform_->device())) {}
 
   [[nodiscard]] const DeviceAttributes& attributes() const override { return attributes_; }
 

@@ -132,7 +132,8 @@ void SimConnection::close() {
   state_->end.reset();
 }
 
-std::unique_ptr<Stream> SimConnection::hand_over(ConstBytes already_read) {
+std::unique_ptr<Stream> SimConnection::hand_over(ConstBytes already_read,
+                                                 const MpaTerms& /*negotiated*/) {
   if (!state_->end) return nullptr;
   assert(!state_->read && !state_->write);
   state_->end->set_notify(nullptr);

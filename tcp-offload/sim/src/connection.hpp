@@ -20,7 +20,7 @@ class SimConnection final : public Connection {
   void async_write(ConstBytes from, TransferHandler handler) override;
   void cancel() override;
   void close() override;
-  std::unique_ptr<Stream> hand_over(ConstBytes already_read) override;
+  std::unique_ptr<Stream> hand_over(ConstBytes already_read, const MpaTerms& negotiated) override;
   int release_native() override { return -1; }
   [[nodiscard]] Endpoint local() const override { return local_; }
   [[nodiscard]] Endpoint remote() const override { return remote_; }

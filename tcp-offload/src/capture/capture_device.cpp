@@ -15,6 +15,7 @@ namespace {
 struct Way {
   std::shared_ptr<Writer> writer;
   std::string directory;
+  Offloads offloads;
 };
 
 std::unique_ptr<Connection> record(const Way& way, std::unique_ptr<Connection> connection,
@@ -23,7 +24,8 @@ std::unique_ptr<Connection> record(const Way& way, std::unique_ptr<Connection> c
   auto recorder =
       std::make_shared<Recorder>(way.writer, connection->local(), connection->remote(), opener);
   if (!way.directory.empty()) recorder->start(way.directory);
-  return std::make_unique<CapturedConnection>(std::move(connection), std::move(recorder));
+  return std::make_unique<CapturedConnection>(std::move(connection), std::move(recorder),
+                                              way.offloads);
 }
 
 ConnectionHandler recording(Way way, Opener opener, ConnectionHandler handler) {
@@ -73,15 +75,15 @@ Result<std::unique_ptr<Acceptor>, std::error_code> CaptureDevice::listen(const E
   auto acceptor = inner_.listen(at, terms);
   if (!acceptor) return failure(acceptor.error());
   return std::unique_ptr<Acceptor>(std::make_unique<capture::CapturedAcceptor>(
-      std::move(*acceptor), capture::Way{writer_, directory_}));
+      std::move(*acceptor), capture::Way{writer_, directory_, offloads()}));
 }
 
 std::unique_ptr<ConnectAttempt> CaptureDevice::async_connect_from(const LocalEnd& from,
                                                                   const Endpoint& to,
                                                                   ConnectionHandler handler) {
   if (!directory_.empty()) {
-    handler =
-        capture::recording({writer_, directory_}, capture::Opener::kLocal, std::move(handler));
+    handler = capture::recording({writer_, directory_, offloads()}, capture::Opener::kLocal,
+                                 std::move(handler));
   }
   return inner_.async_connect_from(from, to, std::move(handler));
 }
@@ -89,7 +91,8 @@ std::unique_ptr<ConnectAttempt> CaptureDevice::async_connect_from(const LocalEnd
 Result<std::unique_ptr<Connection>, std::error_code> CaptureDevice::adopt(int socket) {
   auto connection = inner_.adopt(socket);
   if (!connection) return connection;
-  return capture::record({writer_, directory_}, std::move(*connection), capture::Opener::kUnknown);
+  return capture::record({writer_, directory_, offloads()}, std::move(*connection),
+                         capture::Opener::kUnknown);
 }
 
 void begin_capture(Connection& connection, const std::string& directory) {

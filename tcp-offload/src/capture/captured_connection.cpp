@@ -6,6 +6,16 @@
 #include "capture/captured_stream.hpp"
 
 namespace iwarp::tcp_offload::capture {
+namespace {
+
+// How many the stream lends of the first octets of the wire: a device that takes Markers out does
+// not lend them.
+std::size_t octets_lent(std::size_t on_wire, const MpaTerms& negotiated, const MpaTerms& left) {
+  const bool taken_out = negotiated.markers_received && !left.markers_received;
+  return on_wire - (taken_out ? static_cast<std::size_t>(marker_octets(on_wire)) : 0);
+}
+
+}  // namespace
 
 CapturedConnection::~CapturedConnection() {
   inner_.reset();
@@ -54,15 +64,18 @@ void CapturedConnection::close() {
   recorder_->finished(End::kLocal);
 }
 
-std::unique_ptr<Stream> CapturedConnection::hand_over(ConstBytes already_read) {
-  auto stream = inner_->hand_over(already_read);
+std::unique_ptr<Stream> CapturedConnection::hand_over(ConstBytes already_read,
+                                                      const MpaTerms& negotiated) {
+  auto stream = inner_->hand_over(already_read, negotiated);
   if (stream == nullptr) return nullptr;
   gone_ = true;
   if (!recorder_->started()) return stream;
   // What was read before the connection came here has not been recorded.
   const std::size_t known = std::min(read_, already_read.size());
   recorder_->received(already_read.first(already_read.size() - known));
-  return std::make_unique<CapturedStream>(std::move(stream), recorder_, already_read.size());
+  return std::make_unique<CapturedStream>(
+      std::move(stream), recorder_,
+      octets_lent(already_read.size(), negotiated, left_to_host(negotiated, offloads_)));
 }
 
 int CapturedConnection::release_native() {

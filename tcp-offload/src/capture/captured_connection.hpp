@@ -11,8 +11,10 @@ namespace iwarp::tcp_offload::capture {
 /// A connection in streaming mode that is recorded, or could be yet.
 class CapturedConnection final : public Connection {
  public:
-  CapturedConnection(std::unique_ptr<Connection> inner, std::shared_ptr<Recorder> recorder)
-      : inner_(std::move(inner)), recorder_(std::move(recorder)) {}
+  /// `offloads` are those of the device of `inner`.
+  CapturedConnection(std::unique_ptr<Connection> inner, std::shared_ptr<Recorder> recorder,
+                     Offloads offloads)
+      : inner_(std::move(inner)), recorder_(std::move(recorder)), offloads_(offloads) {}
   ~CapturedConnection() override;
 
   void async_read_some(MutableBytes into, TransferHandler handler) override;
@@ -20,7 +22,7 @@ class CapturedConnection final : public Connection {
   void async_write(ConstBytes from, TransferHandler handler) override;
   void cancel() override { inner_->cancel(); }
   void close() override;
-  std::unique_ptr<Stream> hand_over(ConstBytes already_read) override;
+  std::unique_ptr<Stream> hand_over(ConstBytes already_read, const MpaTerms& negotiated) override;
   int release_native() override;
   [[nodiscard]] Endpoint local() const override { return inner_->local(); }
   [[nodiscard]] Endpoint remote() const override { return inner_->remote(); }
@@ -33,6 +35,7 @@ class CapturedConnection final : public Connection {
 
   std::unique_ptr<Connection> inner_;
   const std::shared_ptr<Recorder> recorder_;
+  const Offloads offloads_;
   std::size_t read_ = 0;  // octets
   bool gone_ = false;     // it was handed over
 };

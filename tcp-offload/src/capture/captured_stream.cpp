@@ -22,7 +22,8 @@ Received CapturedStream::receive(MutableBytes scratch) {
     case IoStatus::kLost: recorder_->lost(received.error); break;
     case IoStatus::kWouldBlock:
     case IoStatus::kFault:
-    case IoStatus::kNoMemory: break;
+    case IoStatus::kNoMemory:
+    case IoStatus::kBadFpdu: break;  // which has not been lent
   }
   return received;
 }

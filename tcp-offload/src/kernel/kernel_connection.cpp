@@ -81,7 +81,8 @@ void KernelConnection::close() {
   state_->socket.close(ignored);
 }
 
-std::unique_ptr<Stream> KernelConnection::hand_over(ConstBytes already_read) try {
+std::unique_ptr<Stream> KernelConnection::hand_over(ConstBytes already_read,
+                                                    const MpaTerms& /*negotiated*/) try {
   Socket socket = leave_reactor();
   if (!socket) return nullptr;
   return std::make_unique<KernelStream>(std::move(socket), Ends{local_, remote_}, already_read);

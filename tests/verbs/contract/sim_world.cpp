@@ -14,8 +14,10 @@ using namespace std::chrono_literals;
 // A host of a simulated network, as the software provider sees it.
 class SimPlatform final : public soft::Platform {
  public:
-  SimPlatform(tcp_offload::SimNetwork& net, unsigned host)
-      : host_(std::make_shared<simtest::SimHost>(net, host)), device_(net.device(host)) {
+  SimPlatform(tcp_offload::SimNetwork& net, unsigned host, tcp_offload::Offloads offloads)
+      : host_(std::make_shared<simtest::SimHost>(net, host)),
+        knows_mpa_(net.device(host), offloads),
+        device_(offloads.empty() ? net.device(host) : knows_mpa_) {
     host_->async_events.on_event({});  // kept for the program
   }
   SimPlatform(const SimPlatform&) = delete;
@@ -44,12 +46,22 @@ class SimPlatform final : public soft::Platform {
 
  private:
   const std::shared_ptr<simtest::SimHost> host_;
+  tcp_offload::MpaDevice knows_mpa_;
   tcp_offload::Device& device_;
+};
+
+// A network, and what the hosts' devices do of MPA.
+struct Setting {
+  tcp_offload::SimOptions net{};
+  tcp_offload::Offloads client{}, server{};
 };
 
 class SimWorld final : public World {
  public:
-  explicit SimWorld(const tcp_offload::SimOptions& options) : network_(11, options) {
+  explicit SimWorld(const Setting& setting)
+      : network_(11, setting.net),
+        client_platform_(std::make_shared<SimPlatform>(network_.net, 1U, setting.client)),
+        server_platform_(std::make_shared<SimPlatform>(network_.net, 2U, setting.server)) {
     const auto progress = [this] {
       network_.net.step();
       turn();
@@ -92,10 +104,7 @@ class SimWorld final : public World {
   }
 
   simtest::TickingNetwork network_;
-  const std::shared_ptr<SimPlatform> client_platform_ =
-      std::make_shared<SimPlatform>(network_.net, 1U);
-  const std::shared_ptr<SimPlatform> server_platform_ =
-      std::make_shared<SimPlatform>(network_.net, 2U);
+  const std::shared_ptr<SimPlatform> client_platform_, server_platform_;
   Device client_ = device_on(client_platform_);
   Device server_ = device_on(server_platform_);
 };
@@ -114,15 +123,18 @@ tcp_offload::SimOptions hostile() {
   return options;
 }
 
-WorldMaker maker_of(std::string name, const tcp_offload::SimOptions& options) {
+WorldMaker maker_of(std::string name, const Setting& setting) {
   return {.name = std::move(name),
-          .make = [options] { return std::make_unique<SimWorld>(options); }};
+          .make = [setting] { return std::make_unique<SimWorld>(setting); }};
 }
 
 }  // namespace
 
 std::vector<WorldMaker> worlds() {
-  return {maker_of("SimQuiet", {}), maker_of("SimHostile", hostile())};
+  constexpr auto kMpa = tcp_offload::Offload::kCrc | tcp_offload::Offload::kMarkers;
+  return {maker_of("SimQuiet", {}), maker_of("SimHostile", {hostile()}),
+          maker_of("SimMpa", {.net = hostile(), .client = kMpa, .server = kMpa}),
+          maker_of("SimMpaAtOneEnd", {.net = hostile(), .client = kMpa})};
 }
 
 }  // namespace iwarp::verbs::contract

@@ -1,5 +1,7 @@
 #include "soft/engine/stream_closer.hpp"
 
+#include <array>
+
 #include "verbs/answered_stream.hpp"
 #include "verbs/sim_harness.hpp"
 
@@ -97,6 +99,28 @@ TEST_F(StreamCloserTest, BeginsItsTimeAnewWithEachAcknowledgement) {
     EXPECT_EQ(run_for(kCloserLinger - 2s), State::kUndelivered) << i;
     EXPECT_EQ(read(3000), 3000U);
   }
+}
+
+// A device that checks FPDUs still has the end of the stream to tell.
+TEST_F(StreamCloserTest, ABadFpduIsNotTheEndOfWhatComes) {
+  auto streams = network_.net.make_stream_pair();
+  ClosingStream last;
+  last.stream = tcp_offload::offload_mpa(std::move(streams.connector), {.crc = true},
+                                         tcp_offload::Offload::kCrc);
+  last.linger = kCloserLinger;
+  StreamCloser closer(std::move(last), network_.net.now());
+  const auto run = [&] {
+    network_.run_until([&] { closer.turn(network_.net.now()); }, [] { return false; }, 1s);
+    return closer.state();
+  };
+  std::array<std::byte, 8> fpdu{};  // whose CRC is not zero
+  const iovec piece{fpdu.data(), fpdu.size()};
+  ASSERT_EQ(streams.acceptor->send({&piece, 1}).accepted, fpdu.size());
+  EXPECT_EQ(run(), State::kAwaitsFin);
+  EXPECT_TRUE(closer.interest().read);
+  streams.acceptor->shutdown_send();
+  EXPECT_EQ(run(), State::kOver);
+  EXPECT_EQ(closer.failure(), "");
 }
 
 TEST_F(StreamCloserTest, IsGivenUpInSilence) {

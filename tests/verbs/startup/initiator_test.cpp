@@ -263,7 +263,10 @@ class StayingConnection final : public tcp_offload::Connection {
   }
   void cancel() override { real_->cancel(); }
   void close() override { real_->close(); }
-  std::unique_ptr<tcp_offload::Stream> hand_over(ConstBytes) override { return nullptr; }
+  std::unique_ptr<tcp_offload::Stream> hand_over(ConstBytes,
+                                                 const tcp_offload::MpaTerms&) override {
+    return nullptr;
+  }
   int release_native() override { return -1; }
   [[nodiscard]] tcp_offload::Endpoint local() const override { return real_->local(); }
   [[nodiscard]] tcp_offload::Endpoint remote() const override { return real_->remote(); }

@@ -51,6 +51,7 @@ void StreamCloser::drop_input() {
   for (int turn = 0; turn < kReadsPerTurn && !input_ended_; ++turn) {
     const auto got = closing_.stream->receive(dropped);
     if (got.status == IoStatus::kWouldBlock) return;
+    if (got.status == IoStatus::kBadFpdu) continue;  // and is dropped by the device
     input_ended_ = got.status != IoStatus::kOk;
     if (!input_ended_) closing_.stream->consume(got.data.size());
   }

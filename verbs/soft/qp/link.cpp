@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "soft/mpa_offload.hpp"
 #include "soft/qp/parts.hpp"
 
 namespace iwarp::verbs::soft {
@@ -13,7 +14,7 @@ bool is_to_get_rtr(const RdmaMode& mode) {
 
 connection::Terms terms_of(const RdmaMode& mode, const SoftQpInit& init, std::uint32_t secret) {
   connection::Terms terms;
-  terms.modes = mode.agreed.modes;
+  terms.modes = left_to_software(mode.agreed.modes, mode.offloads);
   terms.ird = mode.agreed.depths.ird;
   terms.ord = mode.agreed.depths.ord;
   terms.extensions = mode.info.rfc7306 ? rdmap::Extensions::kRfc7306 : rdmap::Extensions::kNone;

@@ -52,6 +52,7 @@ class Closing : public std::enable_shared_from_this<Closing> {
 
 void close_gently(tcp_offload::Device& device,
                   std::unique_ptr<tcp_offload::Connection> connection) {
+  // A Terminate that went out in streaming mode has its CRC and Markers already.
   auto stream = connection->hand_over({});
   if (stream == nullptr) return;
   ClosingStream closing;

@@ -36,7 +36,9 @@ enum class Role { kInitiator, kResponder };
 struct RdmaMode {
   std::unique_ptr<tcp_offload::Stream> stream;
   Role role = Role::kInitiator;
-  mpa::Agreed agreed;
+  mpa::Agreed agreed;  ///< What holds on the wire.
+  /// What of agreed.modes the stream's device does, which has been told them.
+  tcp_offload::Offloads offloads{};
   /// Initiator: the RTR indication to send before anything else. A responder gets one as the first
   /// FPDU if agreed.model is kPeerToPeer.
   mpa::Rtr rtr = mpa::Rtr::kNone;

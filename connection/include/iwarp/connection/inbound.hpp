@@ -126,6 +126,9 @@ class Inbound {
   /// taken before ended, and may be changed. Adds what they brought about to `events`.
   /// Precondition: no message awaits a receive.
   Taken take(MutableBytes octets, const InboundLimits& limits, InboundEvents& events);
+  /// What is below has come upon a bad FPDU and kept it: a fault, as if take() had found it. Behind
+  /// the end there is none. Precondition: no message awaits a receive.
+  void refuse(mpa::Error error, InboundEvents& events);
   /// Offers the message that awaits a receive once more. False if it waits on. Precondition: one
   /// waits.
   bool offer_waiting(const InboundLimits& limits, InboundEvents& events);

@@ -11,6 +11,11 @@
 /// segments are not to be seen. Octets sent are recorded when the stream accepts them, octets
 /// received when it lends them; a reply that overtakes the recording of what it answers appears in
 /// front of it.
+///
+/// What is recorded is what passes between this host and its device. Over a device that takes CRCs
+/// or Markers off the host (Device::offloads) these are not in it, as with the checksums of an
+/// ordinary network adapter: the start-up frames announce them, but the FPDUs have no Markers, and
+/// zero for a CRC; a bad FPDU, which the device keeps to itself, is missing.
 namespace iwarp::tcp_offload {
 
 namespace capture {

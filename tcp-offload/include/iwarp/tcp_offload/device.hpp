@@ -67,7 +67,14 @@ class Connection {
   /// to it but were read here (copied; may be empty); its send half counts from here on. Null if
   /// the connection is closed. Afterwards this object only waits for its destruction, and nothing
   /// of the executor knows of the connection any more. Precondition: no operation is pending.
-  virtual std::unique_ptr<Stream> hand_over(ConstBytes already_read) = 0;
+  ///
+  /// `negotiated` is what the FPDUs have on the wire, both ways from here on; `already_read` are
+  /// such octets. What the stream takes and lends is FPDUs as left_to_host() has them with the
+  /// device's offloads(). A device without any leaves the octets alone.
+  virtual std::unique_ptr<Stream> hand_over(ConstBytes already_read,
+                                            const MpaTerms& negotiated) = 0;
+  /// The same for octets that no device is to touch, such as what is no FPDUs.
+  std::unique_ptr<Stream> hand_over(ConstBytes already_read) { return hand_over(already_read, {}); }
 
   /// Gives the connected socket to the caller, who closes it: to leave a connection to its owner
   /// after a rejection. A socket that was adopted is as it was before: blocking or not, closed on
@@ -179,7 +186,7 @@ class Device {
   /// The one network interface that its sockets are confined to; empty if they are not. Valid as
   /// long as the device.
   [[nodiscard]] virtual std::string_view interface() const { return {}; }
-  /// What the layers above need not do.
+  /// What the layers above need not do. Stays the same.
   [[nodiscard]] virtual Offloads offloads() const = 0;
 
   /// Listens at once; connections queue from here on. Port 0 takes a free one.

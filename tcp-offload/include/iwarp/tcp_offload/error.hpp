@@ -10,6 +10,8 @@ namespace iwarp::tcp_offload {
 /// std::errc::operation_canceled.
 enum class Error {
   kEndOfStream = 1,  ///< The peer's FIN came before all of the octets asked for.
+  kBadCrc,           ///< A device that checks CRCs has received an FPDU with another one.
+  kBadMarker,        ///< A device that removes Markers has received one that points elsewhere.
 };
 
 /// The category of Error.

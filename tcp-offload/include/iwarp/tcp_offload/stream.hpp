@@ -26,13 +26,15 @@ enum class IoStatus {
                  ///< as it was. Send only.
   kNoMemory,     ///< The system has no memory for it now, and nothing will signal that it has: try
                  ///< again after a while. Send only.
+  kBadFpdu,      ///< An FPDU has failed a check that the device makes for this host; `error` says
+                 ///< which. What came before it has been lent. Receive only.
 };
 
 /// What Stream::receive() lends.
 struct Received {
   IoStatus status = IoStatus::kWouldBlock;  ///< How it went.
   MutableBytes data;                        ///< Not empty exactly when the status is kOk.
-  std::error_code error;                    ///< Set exactly when the status is kLost.
+  std::error_code error;                    ///< Set exactly when the status is kLost or kBadFpdu.
   /// With kOk: there was no more. As if the next call had answered kWouldBlock, it need not be
   /// made; a device that cannot tell says nothing.
   bool drained = false;
@@ -83,6 +85,13 @@ struct Delivery {
 /// A reset is never reported as kEndOfStream, whichever half notices it first. Octets that arrived
 /// before a reset may or may not still be lent.
 ///
+/// FPDUs: a device with offloads() sends and receives other octets than it takes and lends
+/// (Connection::hand_over). Everything here counts the octets between the device and this host.
+/// FPDUs are offered in any pieces, each once and in order. Of those received, nothing of one is
+/// lent before the device has checked it, unless the stream ends inside of it. kBadFpdu is told
+/// once; as RFC 5044 §8 has it the device lends nothing behind it, but drops what still comes, and
+/// does not close the connection: the end of the stream is told as ever, and the other way goes on.
+///
 /// Destruction closes the connection: octets accepted before are still delivered and followed by
 /// FIN if everything received has been consumed; if something was left unread, or arrives later,
 /// the peer sees a reset, and may lose octets it has not read yet. To close gently:
@@ -121,8 +130,11 @@ class Stream {
   [[nodiscard]] virtual Delivery delivery() const = 0;
 
   /// The Effective Maximum Segment Size now (RFC 5044 §3), in octets: the payload that fits one TCP
-  /// segment, TCP options taken off. May change during the connection's life. Makes no system call;
-  /// a change is noticed with some delay as octets are sent.
+  /// segment, TCP options taken off. A device that inserts Markers takes off the room for as many
+  /// as a segment may get, four octets for each 512 begun, so that the MULPDU that this host
+  /// reckons without Markers is the one of RFC 5044 §4.5 with them. May change during the
+  /// connection's life. Makes no system call; a change is noticed with some delay as octets are
+  /// sent.
   [[nodiscard]] virtual std::size_t emss() const = 0;
 
   /// How many octets one send() had best offer at most, 0 if as many as there are: what leaves this

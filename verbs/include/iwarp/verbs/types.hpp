@@ -247,19 +247,19 @@ IWARP_API const char* to_string(QpState state);
 
 /// What the device can do.
 struct DeviceAttributes {
-  std::string name;                   ///< What Device::open() takes: "soft", "soft:eth0".
-  std::string provider;               ///< "software" or an adapter's.
-  std::string stream;                 ///< The stream device below: "kernel".
-  std::vector<std::string> offloads;  ///< What the device does instead of this host: crc, markers,
-                                      ///< segmentation, placement, full.
-  std::uint32_t max_qp = 0;           ///< Queue pairs.
-  std::uint32_t max_cq = 0;           ///< Completion queues.
-  std::uint32_t max_mr = 0;           ///< Memory regions, fast regions included.
-  std::uint32_t max_pd = 0;           ///< Protection domains.
-  std::uint32_t max_qp_wr = 0;        ///< Of QpCapacity, for sends and for receives.
-  std::uint32_t max_sge = 0;          ///< Elements of a request.
-  std::uint32_t max_cqe = 0;          ///< Completions that a queue can hold.
-  std::uint32_t max_inline = 0;       ///< Octets of SendFlags::kInline.
+  std::string name;      ///< What Device::open() takes: "soft", "soft:eth0".
+  std::string provider;  ///< "software" or an adapter's.
+  std::string stream;    ///< The stream device below: "kernel".
+  /// What the device does instead of this host: crc, markers, full.
+  std::vector<std::string> offloads;
+  std::uint32_t max_qp = 0;          ///< Queue pairs.
+  std::uint32_t max_cq = 0;          ///< Completion queues.
+  std::uint32_t max_mr = 0;          ///< Memory regions, fast regions included.
+  std::uint32_t max_pd = 0;          ///< Protection domains.
+  std::uint32_t max_qp_wr = 0;       ///< Of QpCapacity, for sends and for receives.
+  std::uint32_t max_sge = 0;         ///< Elements of a request.
+  std::uint32_t max_cqe = 0;         ///< Completions that a queue can hold.
+  std::uint32_t max_inline = 0;      ///< Octets of SendFlags::kInline.
   std::uint32_t max_ird = 0;         ///< Reads and atomics of the peer under way on one connection.
   std::uint32_t max_ord = 0;         ///< The same of this side.
   std::uint64_t max_mr_size = 0;     ///< Octets of a region.

@@ -5,6 +5,7 @@
 #include <exception>
 #include <utility>
 
+#include "soft/mpa_offload.hpp"
 #include "soft/qp/halves/scratch.hpp"
 
 namespace iwarp::verbs::soft {
@@ -56,6 +57,10 @@ bool ReceiveHalf::read(Link& link) {
     const bool output_lost = parts_.life.now().output == Output::kLost;
     const auto got = link.stream.receive(room);
     if (got.status != IoStatus::kOk) {
+      if (got.status == IoStatus::kBadFpdu) {
+        on_bad_fpdu(link, got.error);
+        continue;
+      }
       drained = true;
       if (got.status == IoStatus::kEndOfStream) on_end_of_stream(link, have != 0);
       if (got.status == IoStatus::kLost) on_lost(link, got.error);
@@ -72,6 +77,14 @@ bool ReceiveHalf::read(Link& link) {
   }
   if (moved && !awaits_receive()) keep(link, {staging, have}, {});
   return drained;
+}
+
+// The same fault as of an FPDU that was lent and found bad here.
+void ReceiveHalf::on_bad_fpdu(Link& link, const std::error_code& error) {
+  take_runs(link, [&](const auto& /*limits*/, auto& events) {
+    link.inbound().refuse(reason_of_bad_fpdu(error), events);
+    return InboundStop::kEnded;
+  });
 }
 
 // Takes octets that the stream has lent, behind `have` octets of an unfinished FPDU at the start of

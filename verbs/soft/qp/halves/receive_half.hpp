@@ -43,6 +43,7 @@ class ReceiveHalf {
   // receive_half.cpp
   bool run_inside(Link& link) IWARP_REQUIRES(inside_);
   bool read(Link& link) IWARP_REQUIRES(inside_);
+  void on_bad_fpdu(Link& link, const std::error_code& error) IWARP_REQUIRES(inside_);
   MutableBytes take_in(Link& link, std::size_t& have, MutableBytes data) IWARP_REQUIRES(inside_);
   template <typename Step>
   connection::InboundStop gather_events(Link& link, Step step, connection::InboundEvents& events)

@@ -6,6 +6,7 @@
 
 #include "iwarp/provider/failure.hpp"
 #include "soft/interface.hpp"
+#include "soft/mpa_offload.hpp"
 #include "soft/startup/close.hpp"
 #include "soft/startup/error.hpp"
 #include "soft/startup/initiator/terminate.hpp"
@@ -150,7 +151,8 @@ void ConnectSession::succeed(const mpa::Accepted& accepted) {
   mode.info.local = connection_->local();
   mode.info.remote = connection_->remote();
   mode.already_read = exchange_->behind_reply().size();
-  mode.stream = connection_->hand_over(exchange_->behind_reply());
+  mode.offloads = device_.offloads();
+  mode.stream = connection_->hand_over(exchange_->behind_reply(), mpa_terms(accepted.agreed.modes));
   if (mode.stream != nullptr) return finish(std::move(mode));
   exchange_->on_local_error();  // the peer is told if it can be (RFC 6581 §9.3)
   judge();

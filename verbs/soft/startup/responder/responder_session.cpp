@@ -4,6 +4,7 @@
 
 #include "iwarp/provider/failure.hpp"
 #include "iwarp/tcp_offload/capture.hpp"
+#include "soft/mpa_offload.hpp"
 #include "soft/startup/close.hpp"
 #include "soft/startup/error.hpp"
 #include "soft/startup/options.hpp"
@@ -171,7 +172,8 @@ void ResponderSession::enter_rdma_mode(const mpa::Agreed& agreed) {
   mode.info.local = local_;
   mode.info.remote = remote_;
   mode.liveness = liveness_;
-  mode.stream = connection_->hand_over({});
+  mode.offloads = device_.offloads();
+  mode.stream = connection_->hand_over({}, mpa_terms(agreed.modes));
   if (mode.stream == nullptr) return fail(mpa::Error::kLocalCatastrophic);
   end(std::move(mode));
 }
