@@ -3,6 +3,7 @@
 #include <sys/resource.h>
 
 #include "rnic_support.hpp"
+#include "support/log_lines.hpp"
 
 /// What an adapter is, and what is said where it is not to be had.
 namespace iwarp::rnic::test {
@@ -10,6 +11,7 @@ namespace {
 
 using testing::AllOf;
 using testing::Contains;
+using testing::ElementsAre;
 using testing::HasSubstr;
 using verbs::Access;
 
@@ -20,7 +22,7 @@ TEST(Adapter, SaysWhatItIsAndDoesAll) {
   const verbs::DeviceAttributes& can = device->attributes();
   EXPECT_EQ(can.name, "rnic:iwarp0");
   EXPECT_EQ(can.provider, "rnic");
-  EXPECT_THAT(can.offloads, testing::ElementsAre("full"));
+  EXPECT_THAT(can.offloads, ElementsAre("full"));
   EXPECT_GT(can.max_qp, 0U);
   EXPECT_GT(can.max_cqe, 0U);
   EXPECT_GE(can.max_inline, 64U);
@@ -33,6 +35,14 @@ TEST(Adapter, OneThatIsNotThereIsNamed) {
   ASSERT_FALSE(device);
   EXPECT_EQ(device.error().code, std::errc::no_such_device);
   EXPECT_THAT(device.error().message, HasSubstr("nosuch7"));
+}
+
+TEST(Adapter, SaysThatNothingIsRecordedOfIt) {
+  ::setenv("IWARP_CAPTURE", "/tmp", 1);
+  const iwarp::test::LogLines log;
+  EXPECT_TRUE(open_adapter(kAdapter));
+  ::unsetenv("IWARP_CAPTURE");
+  EXPECT_THAT(log.with("IWARP_CAPTURE"), ElementsAre(HasSubstr(kAdapter)));
 }
 
 // A refusal of the system's, and what the program reads then.

@@ -1,6 +1,7 @@
 #include "adapter.hpp"
 
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -74,7 +75,7 @@ bool is_iwarp(const ibv_device& device) { return device.transport_type == IBV_TR
 // Why librdmacm has no context of a device that libibverbs lists.
 verbs::Error why_not_opened(const RdmaCore& core, ibv_device* device, const std::string& name) {
   ibv_context* const tried = core.ibv_open_device(device);
-  const int why = tried == nullptr ? errno : ENODEV;
+  const int why = tried == nullptr ? why_not_used(device->dev_name, errno) : ENODEV;
   if (tried != nullptr) core.ibv_close_device(tried);
   return {code_of(why), "the adapter '" + name + "' cannot be opened (" + code_of(why).message() +
                             ")" + remedy(why)};
@@ -175,6 +176,12 @@ Outcome<std::unique_ptr<Adapter>> Adapter::open_anew(const RdmaCore& core,
   if (at == all.end()) return failure(why_not_opened(core, device, name));
   return failure(
       verbs::Error{code_of(refused), "the adapter '" + name + "' does not tell its limits"});
+}
+
+int why_not_used(const char* device_file, int system_error) {
+  if (system_error != ENOENT) return system_error;
+  const std::string path = std::string("/dev/infiniband/") + device_file;
+  return ::access(path.c_str(), R_OK | W_OK) == 0 ? system_error : errno;
 }
 
 Outcome<void> Adapter::check() const {

@@ -70,6 +70,10 @@ inline constexpr std::size_t kMostPrivateData = 251;
 /// in eight bits.
 std::uint32_t most_reads(int limit);
 
+/// Why rdma-core could not use a file in /dev/infiniband, such as "rdma_cm": it says that there is
+/// none (ENOENT) where the right to it is missing, too.
+int why_not_used(const char* device_file, int system_error);
+
 /// The adapters of transport iWARP, by rdma-core's names. Any thread.
 std::vector<std::string> iwarp_adapters(const RdmaCore& core);
 

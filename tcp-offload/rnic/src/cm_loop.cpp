@@ -57,7 +57,8 @@ Outcome<std::shared_ptr<CmLoop>> CmLoop::start(std::shared_ptr<Adapter> adapter,
   if (!wake) return failure(adapter->error("there is no descriptor for its thread", errno));
   NativeCmChannel channel(adapter->core.rdma_create_event_channel(), {&adapter->core});
   if (!channel) {
-    return failure(adapter->error("there is no channel for its connections", errno));
+    return failure(
+        adapter->error("there is no channel for its connections", why_not_used("rdma_cm", errno)));
   }
   make_nonblocking(channel->fd);
   make_nonblocking(adapter->context->async_fd);

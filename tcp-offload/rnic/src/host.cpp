@@ -46,7 +46,11 @@ verbs::Outcome<std::shared_ptr<CmLoop>> loop_of(const std::shared_ptr<Adapter>& 
 
 verbs::Outcome<std::shared_ptr<Host>> Host::open(const std::string& adapter_name) {
   const auto core = RdmaCore::load();
-  if (!core) return failure(core.error());
+  if (!core) {
+    return failure(
+        verbs::Error{core.error().code,
+                     "the adapter '" + adapter_name + "' cannot be used: " + core.error().message});
+  }
   auto adapter = Adapter::open(**core, adapter_name);
   if (!adapter) return failure(adapter.error());
   auto loop = loop_of(*adapter);

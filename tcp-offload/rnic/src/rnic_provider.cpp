@@ -1,3 +1,4 @@
+#include <cstdlib>
 #include <exception>
 
 #include "answer.hpp"
@@ -5,6 +6,7 @@
 #include "iwarp/provider/failure.hpp"
 #include "iwarp/provider/inherited.hpp"
 #include "iwarp/rnic/adapters.hpp"
+#include "iwarp/verbs/log.hpp"
 #include "listener.hpp"
 #include "memory.hpp"
 #include "queue_pair.hpp"
@@ -137,6 +139,14 @@ class RnicProvider final : public provider::Provider {
   const process::Origin origin_;
 };
 
+void warn_of_capture(const std::string& adapter) {
+  const char* const directory = std::getenv("IWARP_CAPTURE");
+  if (directory == nullptr || *directory == '\0') return;
+  verbs::log(verbs::LogLevel::kWarn, "IWARP_CAPTURE: the connections of the adapter '" + adapter +
+                                         "' are not recorded, their octets do not pass through "
+                                         "this process");
+}
+
 }  // namespace
 
 std::vector<std::string> adapter_names() {
@@ -148,6 +158,7 @@ Outcome<std::shared_ptr<provider::Provider>> open_adapter(const std::string& nam
   try {
     auto host = Host::open(name);
     if (!host) return failure(host.error());
+    warn_of_capture(name);
     return std::shared_ptr<provider::Provider>(
         process::make_shared_here<RnicProvider>(std::move(*host)));
   } catch (const std::exception& thrown) {
