@@ -188,7 +188,7 @@ class Guest:
         if self.process.poll() is not None:
             raise GuestError(f"the guest ended: {(self.share / 'run.log').read_text(errors='replace').strip()}")
         console = self.share / ".guest" / "console"
-        fault = console.exists() and re.search(r"kernel BUG at .*|BUG: .*|Oops: .*", console.read_text(errors="replace"))
+        fault = console.exists() and re.search(r"kernel BUG at .*|BUG: (?!soft lockup|workqueue lockup).*|Oops: .*", console.read_text(errors="replace"))
         if fault:
             raise GuestError(f"the guest's kernel has stopped: {fault[0].strip()}; see {console}")
 

@@ -63,7 +63,10 @@ TEST_F(LostAdapter, EndsItsConnectionsAndRefusesAllThatComes) {
   EXPECT_EQ(flushed[0].status, Status::kFlushed);
   expect_all_is_refused();
   heal();
-  EXPECT_TRUE(open_adapter(kAdapter)) << "one of that name that has come anew";
+  const auto anew = open_adapter(kAdapter);
+  ASSERT_FALSE(anew) << "it is the same one as long as it is open";
+  EXPECT_EQ(anew.error().code, std::errc::no_such_device);
+  EXPECT_THAT(anew.error().message, HasSubstr("close what is open of it"));
 }
 
 TEST_F(LostAdapter, EndsAStartUp) {

@@ -32,12 +32,27 @@ TEST(WorkRing, ASlotIsKeptUntilItsOwnCompletion) {
   ring.post(2, false, false);
   WorkSlot& send = ring.post(3, true, true);
   EXPECT_TRUE(ring.complete(send, ended(IBV_WC_SUCCESS)));
-  EXPECT_EQ(ring.room(), 1U) << "the Read is under way";
+  EXPECT_EQ(ring.room(), 3U) << "the Read is under way";
   EXPECT_FALSE(ring.settled());
-  ring.post(4, true, true);
+  std::uint64_t id = 4;
+  while (ring.room() != 0)
+    EXPECT_TRUE(ring.complete(ring.post(id++, true, true), ended(IBV_WC_SUCCESS)));
+  EXPECT_GE(id, 8U) << "what is behind it does not wait for it";
   EXPECT_EQ(read.wr_id, 1U);
-  EXPECT_TRUE(ring.complete(read, ended(IBV_WC_SUCCESS)));
   EXPECT_EQ(ring.outstanding(), 1U);
+  EXPECT_TRUE(ring.complete(read, ended(IBV_WC_SUCCESS)));
+  EXPECT_EQ(ring.outstanding(), 0U);
+  EXPECT_EQ(ring.room(), 4U);
+}
+
+TEST(WorkRing, ASilentOneThatFailsBehindTheNextIsCountedOnce) {
+  WorkRing ring(4);
+  WorkSlot& read = ring.post(1, false, false);
+  WorkSlot& send = ring.post(2, true, true);
+  EXPECT_TRUE(ring.complete(send, ended(IBV_WC_SUCCESS)));
+  EXPECT_TRUE(ring.complete(read, ended(IBV_WC_WR_FLUSH_ERR)));
+  EXPECT_EQ(ring.outstanding(), 0U);
+  EXPECT_EQ(ring.room(), 4U);
 }
 
 TEST(WorkRing, WhatIsGivenUpIsToldOnce) {

@@ -137,7 +137,7 @@ Outcome<std::shared_ptr<Adapter>> Adapter::open(const RdmaCore& core, const std:
     if (shared) return shared;
     opened.closed.wait(lock);  // it is being closed
   }
-  auto made = open_anew(core, name);
+  auto made = open_anew(core, name, lost.get());
   if (!made) return failure(made.error());
   fresh = std::move(*made);
   shared = std::move(fresh);
@@ -145,8 +145,8 @@ Outcome<std::shared_ptr<Adapter>> Adapter::open(const RdmaCore& core, const std:
   return shared;
 }
 
-Outcome<std::unique_ptr<Adapter>> Adapter::open_anew(const RdmaCore& core,
-                                                     const std::string& name) {
+Outcome<std::unique_ptr<Adapter>> Adapter::open_anew(const RdmaCore& core, const std::string& name,
+                                                     const Adapter* lost) {
   const DeviceList list(core);
   ibv_device* const device = list.find(name);
   if (device == nullptr) {
@@ -168,6 +168,9 @@ Outcome<std::unique_ptr<Adapter>> Adapter::open_anew(const RdmaCore& core,
   const auto at = std::find_if(all.begin(), all.end(), [&](ibv_context* each) {
     return name == core.ibv_get_device_name(each->device);
   });
+  // librdmacm keeps what is open, however it fares.
+  if (at != all.end() && lost != nullptr && *at == lost->context)
+    return failure(lost->check().error());
   ibv_device_attr limits{};
   const int refused = at == all.end() ? 0 : core.ibv_query_device(*at, &limits);
   if (at != all.end() && refused == 0) {

@@ -54,7 +54,8 @@ class Adapter : public std::enable_shared_from_this<Adapter> {
 
   Adapter(const RdmaCore& with, Contexts opened, ibv_context* which, const ibv_device_attr& can);
   static verbs::Outcome<std::unique_ptr<Adapter>> open_anew(const RdmaCore& core,
-                                                            const std::string& name);
+                                                            const std::string& name,
+                                                            const Adapter* lost);
 
   Contexts opened_;
   process::ClosedInChildren commands_in_children_, events_in_children_;

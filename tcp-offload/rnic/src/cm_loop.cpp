@@ -177,13 +177,15 @@ void CmLoop::wait(Clock::time_point until) {
     const auto left = std::chrono::ceil<std::chrono::milliseconds>(until - Clock::now());
     milliseconds = static_cast<int>(std::clamp<std::int64_t>(left.count(), 0, INT_MAX));
   }
-  // An adapter that has been removed is at an end for ever.
-  if (adapter_gone_) at[1].fd = at[2].fd = -1;
+  // Of an adapter that has been removed they are at an end for ever.
+  if (channel_over_) at[1].fd = -1;
+  if (async_over_) at[2].fd = -1;
   ::poll(at.data(), at.size(), milliseconds);
   const auto is_over = [](const pollfd& one) {
     return (one.revents & (POLLERR | POLLHUP)) != 0 && (one.revents & POLLIN) == 0;
   };
-  adapter_gone_ = adapter_gone_ || is_over(at[1]) || is_over(at[2]);
+  channel_over_ = channel_over_ || is_over(at[1]);
+  async_over_ = async_over_ || is_over(at[2]);
   eventfd_t count = 0;
   ::eventfd_read(wake_.get(), &count);
 }

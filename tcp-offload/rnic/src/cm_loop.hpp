@@ -73,7 +73,7 @@ class CmLoop {
   const AsyncTask on_async_;
   const process::Origin origin_;
   process::ClosedInChildren channel_in_children_;
-  bool adapter_gone_ = false;  // its thread's
+  bool channel_over_ = false, async_over_ = false;  // its thread's
   std::mutex mutex_;
   std::condition_variable idle_;
   bool stops_ = false;

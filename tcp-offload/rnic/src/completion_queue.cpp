@@ -224,16 +224,22 @@ bool CompletionQueue::wait(std::chrono::milliseconds timeout) {
   const auto until = std::chrono::steady_clock::now() + timeout;
   for (;;) {
     if (has_any()) return true;
-    begin_wait();
     const auto left = left_until(until);
-    if (!has_any()) {
-      pollfd event{events_.get(), POLLIN, 0};
-      const int milliseconds = static_cast<int>(std::clamp<std::int64_t>(left.count(), 0, kSlice));
-      ::poll(&event, 1, milliseconds);
-    }
-    end_wait();
+    sleep(left);
     if (left.count() <= 0) return has_any();
   }
+}
+
+// Until there is an event, a slice of the wait at most.
+void CompletionQueue::sleep(std::chrono::milliseconds most) {
+  begin_wait();
+  const struct End {
+    CompletionQueue& queue;
+    ~End() { queue.end_wait(); }
+  } at_the_end{*this};
+  if (has_any()) return;
+  pollfd event{events_.get(), POLLIN, 0};
+  ::poll(&event, 1, static_cast<int>(std::clamp<std::int64_t>(most.count(), 0, kSlice)));
 }
 
 bool CompletionQueue::begin_wait() {
@@ -251,7 +257,11 @@ void CompletionQueue::end_wait() {
   if (--waiting_ == 0) return;
   arm(verbs::provider::Arm::kAny);
   const std::lock_guard lock(mutex_);
-  gather_what_fits();
+  try {
+    gather_locked();
+  } catch (const std::bad_alloc&) {
+    return raise_own();  // what is there stays with the adapter: the others look
+  }
   if (!gathered_.empty()) raise_own();
 }
 

@@ -67,6 +67,7 @@ class CompletionQueue final : public verbs::provider::Cq {
   void gather_locked();
   void gather_what_fits();
   bool has_any();
+  void sleep(std::chrono::milliseconds most);
 
   const std::shared_ptr<Host> host_;
   const std::unique_ptr<const EventLabel> label_;

@@ -158,13 +158,6 @@ Outcome<void> Connection::accept(CmId& id, const verbs::ConnectionInfo& asked,
     return verbs::fail(std::errc::already_connected,
                        "queue pair " + std::to_string(qp_->number()) + " is not idle");
   }
-  try {
-    later(wait,
-          [](Connection& self) { self.fail_step("the peer completes no start-up", ETIMEDOUT); });
-  } catch (...) {
-    state_ = State::kIdle;
-    throw;
-  }
   passive_ = true;
   options_ = std::move(with);
   info_ = std::move(info);
@@ -172,6 +165,14 @@ Outcome<void> Connection::accept(CmId& id, const verbs::ConnectionInfo& asked,
                        static_cast<std::uint16_t>(most_reads(adapter().limits.max_qp_rd_atom)));
   info_.ord = std::min(options.ord, asked.peer_ird.value_or(options.ord));
   to_ = asked.remote;
+  try {
+    later(wait,
+          [](Connection& self) { self.fail_step("the peer completes no start-up", ETIMEDOUT); });
+  } catch (...) {
+    passive_ = false;
+    state_ = State::kIdle;
+    throw;
+  }
   rdma_cm_id* const native = id.get();
   {
     const std::lock_guard lock(id_mutex_);

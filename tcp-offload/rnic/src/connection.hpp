@@ -130,6 +130,7 @@ class Connection final : public CmTarget,
   Clock::time_point deadline_, retry_until_, linger_until_;
   verbs::ConnectionInfo info_;
   bool ends_ = false;
+  bool told_of_end_ = false;
   bool hurries_ = false;               // there was no memory for a step of the end
   std::optional<Event> failed_start_;  // until the program has been told
   verbs::Error end_error_;

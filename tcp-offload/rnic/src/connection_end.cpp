@@ -159,10 +159,12 @@ void Connection::await_flushed(int looks_left) {
   if (!qp_->is_flushed() && looks_left != 0) {
     return later(kLook, [looks_left](Connection& self) { self.await_flushed(looks_left - 1); });
   }
+  if (told_of_end_) return;  // a step that was taken again
   const Event told{Event::Kind::kDisconnected, end_error_, info_};
   give_up_posted();
   drop_id();
   hurries_ = false;
+  told_of_end_ = true;
   tell(told);
 }
 

@@ -63,6 +63,7 @@ int Connection::milliseconds_left() const {
 void Connection::dial() {
   if (state() != State::kConnecting) return;
   if (is_inside()) return later(kBetweenAttempts, [](Connection& self) { self.dial(); });
+  drop_id();  // of the attempt before, where a thread was inside when that failed
   auto made = host_->loop().make_id(weak_from_this());
   if (!made) return fail_start({Event::Kind::kFailed, made.error(), {}});
   {
@@ -133,7 +134,7 @@ void Connection::on_call_returned(int error) {
   returned_.notify_all();
   if (released) return destroy_apart();
   if (state() == State::kError) return drop_id();
-  if (error != 0) soon([error](Connection& self) { self.fail_call(error); });
+  if (error != 0) ask([error](Connection& self) { self.fail_call(error); });
 }
 
 void Connection::fail_call(int error) {

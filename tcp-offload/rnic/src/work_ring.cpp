@@ -8,10 +8,10 @@ constexpr unsigned kStatusBits = 32;
 }  // namespace
 
 void WorkRing::take_back(std::uint32_t count) {
-  const std::uint32_t done = done_.load(std::memory_order_relaxed);
+  const std::uint32_t freed = freed_.load(std::memory_order_relaxed);
   const std::uint32_t posted = posted_.load(std::memory_order_relaxed) - count;
   std::uint32_t awaited = posted;
-  while (awaited != done && !slots_[(awaited - 1) & mask_].signaled) --awaited;
+  while (awaited != freed && !slots_[(awaited - 1) & mask_].signaled) --awaited;
   posted_.store(posted, std::memory_order_relaxed);
   awaited_.store(awaited, std::memory_order_relaxed);
 }
@@ -25,11 +25,19 @@ bool WorkRing::complete(WorkSlot& slot, const ibv_wc& wc) {
     fault_.store(status << kStatusBits | wc.vendor_err, std::memory_order_relaxed);
   }
   slot.done = true;
-  if (static_cast<std::int32_t>(slot.position + 1 - told_) > 0) told_ = slot.position + 1;
-  // A slot whose completion is to come keeps its place: the adapter has its address.
-  std::uint32_t done = done_.load(std::memory_order_relaxed);
-  while (done != told_ && (slots_[done & mask_].done || !slots_[done & mask_].signaled)) ++done;
-  done_.store(done, std::memory_order_release);
+  // One that was to be silent has failed: it may have counted as done with one behind it.
+  const bool counted = !slot.signaled && static_cast<std::int32_t>(slot.position - told_) < 0;
+  std::uint32_t finished = finished_.load(std::memory_order_relaxed) + (counted ? 0 : 1);
+  // Those before it of which the adapter does not tell.
+  for (; static_cast<std::int32_t>(slot.position - told_) > 0; ++told_) {
+    if (!slots_[told_ & mask_].signaled) ++finished;
+  }
+  if (told_ == slot.position) ++told_;
+  // A slot whose completion is to come stays as it is: the adapter has its address.
+  std::uint32_t freed = freed_.load(std::memory_order_relaxed);
+  while (freed != told_ && (slots_[freed & mask_].done || !slots_[freed & mask_].signaled)) ++freed;
+  freed_.store(freed, std::memory_order_release);
+  finished_.store(finished, std::memory_order_release);
   return true;
 }
 

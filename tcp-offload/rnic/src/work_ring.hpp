@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <bit>
 #include <memory>
@@ -20,24 +21,29 @@ class WorkRing final : public SlotOwner {
   /// 2^32 - 1.
   WorkRing(std::uint32_t capacity, std::uint32_t position)
       : capacity_(capacity),
-        mask_(std::bit_ceil(capacity) - 1),
+        mask_(std::bit_ceil(2 * capacity) - 1),
         slots_(std::make_unique<WorkSlot[]>(std::size_t{mask_} + 1)),
         posted_(position),
-        done_(position),
+        freed_(position),
+        finished_(position),
         awaited_(position),
         told_(position) {}
 
   [[nodiscard]] std::uint32_t capacity() const { return capacity_; }
   /// How many more requests it takes.
-  [[nodiscard]] std::uint32_t room() const { return capacity_ - outstanding(); }
-  /// Requests that are not known to be done, and those behind the first of them.
+  [[nodiscard]] std::uint32_t room() const {
+    const std::uint32_t posted = posted_.load(std::memory_order_relaxed);
+    const std::uint32_t slots = mask_ + 1 - (posted - freed_.load(std::memory_order_acquire));
+    return std::min(capacity_ - outstanding(), slots);
+  }
+  /// Requests that are not known to be done.
   [[nodiscard]] std::uint32_t outstanding() const {
-    return posted_.load(std::memory_order_relaxed) - done_.load(std::memory_order_acquire);
+    return posted_.load(std::memory_order_relaxed) - finished_.load(std::memory_order_acquire);
   }
   /// Whether the adapter has told of everything of which it was to tell.
   [[nodiscard]] bool settled() const {
     const std::uint32_t awaited = awaited_.load(std::memory_order_relaxed);
-    return static_cast<std::int32_t>(awaited - done_.load(std::memory_order_acquire)) <= 0;
+    return static_cast<std::int32_t>(awaited - freed_.load(std::memory_order_acquire)) <= 0;
   }
 
   /// The slot of the next request. It counts as posted at once: its completion may be faster than
@@ -62,11 +68,12 @@ class WorkRing final : public SlotOwner {
   void give_up(Tell tell) {
     given_up_ = true;
     const std::uint32_t posted = posted_.load(std::memory_order_relaxed);
-    for (std::uint32_t at = done_.load(std::memory_order_relaxed); at != posted; ++at) {
+    for (std::uint32_t at = freed_.load(std::memory_order_relaxed); at != posted; ++at) {
       const WorkSlot& slot = slots_[at & mask_];
       if (slot.signaled && !slot.done) tell(slot);
-      done_.store(at + 1, std::memory_order_release);  // `tell` may throw: it is not told again
+      freed_.store(at + 1, std::memory_order_release);  // `tell` may throw: it is not told again
     }
+    finished_.store(posted, std::memory_order_release);
   }
 
   /// The queue pair is being destroyed: nothing of it is told any more. As give_up().
@@ -85,9 +92,14 @@ class WorkRing final : public SlotOwner {
 
  private:
   const std::uint32_t capacity_;
-  const std::uint32_t mask_;  // of a power of two, so that slots follow each other past the wrap
+  // Of a power of two, so that slots follow each other past the wrap. There are twice as many as
+  // requests: those behind one that takes long do not wait for its slot.
+  const std::uint32_t mask_;
   const std::unique_ptr<WorkSlot[]> slots_;
-  std::atomic<std::uint32_t> posted_, done_, awaited_;
+  std::atomic<std::uint32_t> posted_;    // the position of the next one
+  std::atomic<std::uint32_t> freed_;     // of the first one whose slot is still needed
+  std::atomic<std::uint32_t> finished_;  // so many are done
+  std::atomic<std::uint32_t> awaited_;   // behind the last one of which the adapter is to tell
   std::uint32_t told_;  // behind the last one of which the adapter has told; for completions
   std::atomic<std::uint64_t> fault_{0};
   std::atomic<bool> flushed_{false};

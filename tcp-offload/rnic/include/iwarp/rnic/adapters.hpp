@@ -18,9 +18,9 @@ std::vector<std::string> adapter_names();
 /// Opens one of them. Its threads: one for all that a process opens of an adapter, for connections
 /// and events, and one for each connection in the moment in which it is asked for; none on the path
 /// of a message. Asynchronous events of an object reach what it was made from, others all that is
-/// open of the adapter. Errors, each of which names
-/// what is missing and what helps: ENOENT (no rdma-core, or one that is too old), ENODEV (no such
-/// adapter, or none of transport iWARP), EACCES (the device files), EBUSY (this process has this
+/// open of the adapter. Errors, each of which names what is missing and what helps: ENOENT (no
+/// rdma-core, or one that is too old), ENODEV (no such adapter, or none of transport iWARP; or one
+/// that has failed, and is still open), EACCES (the device files), EBUSY (this process has this
 /// project's own libibverbs loaded, as under `iwarp run`; or it was forked from one that had opened
 /// an adapter, whose rdma-core it has inherited). Any thread.
 verbs::Outcome<std::shared_ptr<verbs::provider::Provider>> open_adapter(const std::string& name);
