@@ -5,11 +5,13 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <condition_variable>
 #include <map>
 #include <mutex>
 #include <span>
 #include <system_error>
+#include <thread>
 #include <vector>
 
 #include "iwarp/process/forks.hpp"
@@ -81,6 +83,14 @@ verbs::Error why_not_opened(const RdmaCore& core, ibv_device* device, const std:
                             ")" + remedy(why)};
 }
 
+verbs::Error lost_error(const std::string& name) {
+  return {std::make_error_code(std::errc::no_such_device),
+          name + " has failed, or was removed: close what is open of it, and open it anew"};
+}
+
+constexpr std::chrono::seconds kClosing{1};
+constexpr std::chrono::milliseconds kBetweenOpens{5};
+
 /// The adapters that this process has opened, by their names.
 struct Opened {
   std::mutex mutex;
@@ -123,6 +133,18 @@ Outcome<std::shared_ptr<Adapter>> Adapter::open(const RdmaCore& core, const std:
                            "' was opened before this process was forked: what librdmacm has of it "
                            "is the parent's");
   }
+  for (const auto until = std::chrono::steady_clock::now() + kClosing;;) {
+    auto found = find_or_open(core, name);
+    if (!found || *found) return found;
+    if (std::chrono::steady_clock::now() >= until) return failure(lost_error(name));
+    std::this_thread::sleep_for(kBetweenOpens);
+  }
+}
+
+// Null: the one of that name has failed, and is still open. What the program has closed may be with
+// other threads for a moment.
+Outcome<std::shared_ptr<Adapter>> Adapter::find_or_open(const RdmaCore& core,
+                                                        const std::string& name) {
   Opened& opened = Opened::get();
   std::unique_ptr<Adapter> fresh;  // these end without the lock
   std::shared_ptr<Adapter> shared, lost;
@@ -139,12 +161,14 @@ Outcome<std::shared_ptr<Adapter>> Adapter::open(const RdmaCore& core, const std:
   }
   auto made = open_anew(core, name, lost.get());
   if (!made) return failure(made.error());
+  if (*made == nullptr) return std::shared_ptr<Adapter>();
   fresh = std::move(*made);
   shared = std::move(fresh);
   opened.adapters[name] = shared.get();
   return shared;
 }
 
+// Null if it is the lost one: librdmacm keeps what is open, however it fares.
 Outcome<std::unique_ptr<Adapter>> Adapter::open_anew(const RdmaCore& core, const std::string& name,
                                                      const Adapter* lost) {
   const DeviceList list(core);
@@ -168,9 +192,9 @@ Outcome<std::unique_ptr<Adapter>> Adapter::open_anew(const RdmaCore& core, const
   const auto at = std::find_if(all.begin(), all.end(), [&](ibv_context* each) {
     return name == core.ibv_get_device_name(each->device);
   });
-  // librdmacm keeps what is open, however it fares.
-  if (at != all.end() && lost != nullptr && *at == lost->context)
-    return failure(lost->check().error());
+  if (at != all.end() && lost != nullptr && *at == lost->context) {
+    return std::unique_ptr<Adapter>();
+  }
   ibv_device_attr limits{};
   const int refused = at == all.end() ? 0 : core.ibv_query_device(*at, &limits);
   if (at != all.end() && refused == 0) {
@@ -189,9 +213,7 @@ int why_not_used(const char* device_file, int system_error) {
 
 Outcome<void> Adapter::check() const {
   if (!is_lost()) return {};
-  return verbs::fail(
-      std::errc::no_such_device,
-      name + " has failed, or was removed: close what is open of it, and open it anew");
+  return failure(lost_error(name));
 }
 
 verbs::Error Adapter::error(const std::string& what, int system_error) const {

@@ -53,6 +53,8 @@ class Adapter : public std::enable_shared_from_this<Adapter> {
   static constexpr std::uint32_t kSiwVendor = 0x626d74;  // "bmt"
 
   Adapter(const RdmaCore& with, Contexts opened, ibv_context* which, const ibv_device_attr& can);
+  static verbs::Outcome<std::shared_ptr<Adapter>> find_or_open(const RdmaCore& core,
+                                                               const std::string& name);
   static verbs::Outcome<std::unique_ptr<Adapter>> open_anew(const RdmaCore& core,
                                                             const std::string& name,
                                                             const Adapter* lost);
