@@ -26,6 +26,14 @@ void ask_at_each_new(Admits admits) { asked.store(admits); }
   if (void* const memory = std::malloc(size)) return memory;
   throw std::bad_alloc();
 }
+// As the library's does, which AddressSanitizer has put another one in front of.
+[[gnu::noinline]] void* operator new(std::size_t size, const std::nothrow_t& /*tag*/) noexcept {
+  try {
+    return ::operator new(size);
+  } catch (const std::bad_alloc&) {
+    return nullptr;
+  }
+}
 [[gnu::noinline]] void operator delete(void* memory) noexcept { std::free(memory); }
 [[gnu::noinline]] void operator delete(void* memory, std::size_t /*size*/) noexcept {
   std::free(memory);
