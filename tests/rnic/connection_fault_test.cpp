@@ -92,7 +92,7 @@ TEST_F(AdapterConnections, AQueuePairWhoseCallDoesNotReturnCanBeDestroyed) {
   auto request = listener.next(10s);
   ASSERT_TRUE(request);
   ASSERT_TRUE(request->accept(b_));
-  while (asks->state() == QpState::kConnecting) std::this_thread::sleep_for(1ms);
+  ASSERT_TRUE(eventually([&] { return asks->state() != QpState::kConnecting; }));
   ASSERT_EQ(asks->state(), QpState::kRts);
   const auto began = std::chrono::steady_clock::now();
   asks.reset();
@@ -101,11 +101,7 @@ TEST_F(AdapterConnections, AQueuePairWhoseCallDoesNotReturnCanBeDestroyed) {
   heal();
   request.reset();
   { const auto gone = std::move(listener); }
-  const auto until = std::chrono::steady_clock::now() + 10s;
-  while (living() > before && std::chrono::steady_clock::now() < until) {
-    std::this_thread::sleep_for(1ms);
-  }
-  EXPECT_LE(living(), before);
+  EXPECT_TRUE(eventually([&] { return living() <= before; })) << living();
 }
 
 TEST_F(AdapterConnections, AnAnswerThatCannotBeGivenIsTold) {

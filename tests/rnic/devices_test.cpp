@@ -23,16 +23,6 @@ struct Second {
 
 class DevicesOfOneAdapter : public Adapters {
  protected:
-  /// Connects from a_ to a queue pair, by a listener of its device.
-  void connect_to(verbs::Device& device, verbs::QueuePair& qp) {
-    auto listener = device.listen(kLoopback).value();
-    ASSERT_TRUE(a_.start_connect(listener.endpoint()));
-    auto request = listener.next(10s);
-    ASSERT_TRUE(request);
-    const auto accepted = request->accept(qp);
-    ASSERT_TRUE(accepted) << accepted.error().message;
-    while (a_.state() == verbs::QpState::kConnecting) std::this_thread::yield();
-  }
   /// Has the peer ask for memory that it must not have.
   void trespass() {
     const std::array source{region_.sge(0, 8)};

@@ -76,10 +76,7 @@ TEST_F(LostAdapter, EndsAStartUp) {
   ASSERT_TRUE(request);
   say(IBV_EVENT_DEVICE_FATAL);
   ASSERT_TRUE(device_.wait_async_event(10s));
-  const auto until = std::chrono::steady_clock::now() + 10s;
-  while (a_.state() == QpState::kConnecting && std::chrono::steady_clock::now() < until) {
-    std::this_thread::sleep_for(1ms);
-  }
+  ASSERT_TRUE(eventually([&] { return a_.state() != QpState::kConnecting; }));
   EXPECT_EQ(a_.state(), QpState::kError);
   EXPECT_THAT(a_.diagnosis().to_string(), HasSubstr("iwarp0 has failed"));
 }

@@ -22,12 +22,17 @@ inline constexpr const char* kAdapter = "iwarp0";
 
 inline const verbs::Endpoint kLoopback = verbs::Endpoint::parse("127.0.0.1:0").value();
 
+/// Whether the condition, of which nothing tells, holds in time.
+template <typename Condition>
+bool eventually(Condition holds) {
+  const auto until = std::chrono::steady_clock::now() + 10s;
+  while (!holds() && std::chrono::steady_clock::now() < until) std::this_thread::sleep_for(1ms);
+  return holds();
+}
+
 /// Whether all that was made is gone in time: threads see off what programs have left behind.
 inline bool nothing_is_left() {
-  const auto until = std::chrono::steady_clock::now() + 10s;
-  while (living() != 0 && std::chrono::steady_clock::now() < until)
-    std::this_thread::sleep_for(1ms);
-  return living() == 0;
+  return eventually([] { return living() == 0; });
 }
 
 /// Two queue pairs on it, and memory.
@@ -35,15 +40,16 @@ class Adapters : public testing::Test {
  protected:
   void TearDown() override { heal(); }
 
-  /// Makes a connection from a_ to b_.
-  void connect() {
-    auto listener = device_.listen(kLoopback).value();
+  /// Makes a connection from a_ to b_, or to a queue pair by a listener of its device.
+  void connect() { connect_to(device_, b_); }
+  void connect_to(verbs::Device& device, verbs::QueuePair& qp) {
+    auto listener = device.listen(kLoopback).value();
     ASSERT_TRUE(a_.start_connect(listener.endpoint()));
     auto request = listener.next(10s);
     ASSERT_TRUE(request);
-    const auto accepted = request->accept(b_);
+    const auto accepted = request->accept(qp);
     ASSERT_TRUE(accepted) << accepted.error().message;
-    while (a_.state() == verbs::QpState::kConnecting) std::this_thread::yield();
+    ASSERT_TRUE(eventually([&] { return a_.state() != verbs::QpState::kConnecting; }));
     ASSERT_EQ(a_.state(), verbs::QpState::kRts);
   }
   /// The completions that come until each of `count` requests has one.
