@@ -96,7 +96,7 @@ class CapturedHarness final : public Harness {
 };
 
 // Another harness with devices that know MPA. What the contract sends is no FPDUs: nothing is
-// negotiated for it (mpa_device_test.cpp has what is).
+// negotiated for it (mpa_device_test.cpp and mpa_bad_fpdu_test.cpp have what is).
 class MpaHarness final : public Harness {
  public:
   explicit MpaHarness(std::unique_ptr<Harness> inner) : inner_(std::move(inner)) {}
