@@ -104,7 +104,7 @@ class Measurer:
                    else f"ib_{row.op}_bw -s 65536 -t {DEPTH} -D {self.seconds}")
         common = f"{program} -R -F -d {ADAPTER.removeprefix('rnic:')} -p {PORT}"
         output = self.run("perftest", served(common, PORT, f"{common} {self.address}"))
-        figures = re.search(r"^ *(?:64|65536) +\d+ +([\d.]+) +([\d.]+) +([\d.]+)", output, re.MULTILINE)
+        figures = re.search(r"^\s*(?:64|65536)\s+\d+\s+([\d.]+)\s+([\d.]+)\s+([\d.]+)", output, re.MULTILINE)
         if figures is None:
             raise Failed(f"{program}: {output.strip()[-400:]}")
         return float(figures[3]) if row.latency else float(figures[2]) * (1 << 20)
