@@ -54,7 +54,9 @@ T value_of(const iw::message& message) {
 class session {
  public:
   session(iw::connection peer, iw::domain& domain, fs::path folder)
-      : peer_(std::move(peer)), chunk_(domain, kChunk), folder_(std::move(folder)) {}
+      : peer_(std::move(peer)),
+        chunk_(domain, kChunk, domain.read_sink()),
+        folder_(std::move(folder)) {}
 
   awaitable<void> run() {
     for (;;) {

@@ -59,7 +59,8 @@ inline iw::remote_buffer content_of(const iw::remote_buffer& place) {
 // What a client does. It uses the memory `copy_` for one request after the other.
 class store {
  public:
-  explicit store(iw::domain& domain) : peer_(domain), copy_(domain, sizeof(entry)) {}
+  explicit store(iw::domain& domain)
+      : peer_(domain), copy_(domain, sizeof(entry), domain.read_sink()) {}
 
   awaitable<void> open(iw::endpoint server) {
     co_await peer_.async_connect(server, use_awaitable);

@@ -28,6 +28,7 @@ TEST(Adapter, SaysWhatItIsAndDoesAll) {
   EXPECT_GE(can.max_inline, 64U);
   EXPECT_EQ(can.max_private_data, 251U);
   EXPECT_FALSE(can.rfc7306);
+  EXPECT_EQ(can.read_sink, Access::kLocalWrite | Access::kRemoteWrite);
 }
 
 TEST(Adapter, OneThatIsNotThereIsNamed) {

@@ -53,6 +53,13 @@ std::uint32_t most_inline(const Probe& probe) {
   return 0;
 }
 
+// An adapter may look at a Read Response as it does at a Write, so that Linux itself asks for both
+// rights with any that speaks iWARP (drivers/infiniband/core/rw.c). siw looks for the local one.
+verbs::Access read_sink_of(const Adapter& adapter) {
+  const auto local = verbs::Access::kLocalWrite;
+  return adapter.is_siw() ? local : local | verbs::Access::kRemoteWrite;
+}
+
 }  // namespace
 
 std::uint32_t most_reads(int limit) { return std::min<std::uint32_t>(count_of(limit), UINT8_MAX); }
@@ -81,6 +88,7 @@ verbs::DeviceAttributes attributes_of(const Adapter& adapter) {
   a.max_srq = count_of(can.max_srq);
   a.max_srq_wr = count_of(can.max_srq_wr);
   a.resizes_cq = probe.resizes();
+  a.read_sink = read_sink_of(adapter);
   return a;
 }
 

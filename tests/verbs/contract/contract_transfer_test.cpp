@@ -77,10 +77,12 @@ TEST_P(TransferContract, ReadsOfEachSizeBringTheData) {
   }
 }
 
-TEST_P(TransferContract, AReadNeedsNoRightOfTheSinkButLocalWrite) {
+TEST_P(TransferContract, AReadNeedsNoRightOfTheSinkButThatWhichTheDeviceNames) {
   const Bytes content = pattern(100);
   const Buffer& source = server.buffer(content, Access::kRemoteRead);
-  const Buffer& sink = client.buffer(content.size(), Access::kLocalWrite);
+  const Access wanted = client.device.attributes().read_sink;
+  EXPECT_TRUE(has(wanted, Access::kLocalWrite));
+  const Buffer& sink = client.buffer(content.size(), wanted);
   const Sge scatter = sink.sge();
   EXPECT_EQ(run(left, read_of(1, {&scatter, 1}, source)).status, Status::kSuccess);
   EXPECT_EQ(sink.content(), content);

@@ -55,6 +55,7 @@ TEST(SoftDevice, IsCalledSoft) {
   EXPECT_EQ(must(Device::open()).attributes().name, "soft");
   EXPECT_EQ(must(Device::open("soft")).attributes().name, "soft");
   EXPECT_EQ(must(Device::open("soft:lo")).attributes().name, "soft:lo");
+  EXPECT_EQ(must(Device::open("soft")).attributes().read_sink, Access::kLocalWrite);
   const auto old = Device::open("kernel");
   ASSERT_FALSE(old);
   EXPECT_EQ(old.error().code, std::errc::no_such_device);

@@ -17,7 +17,7 @@ namespace iwarp::verbs {
 /// What may be done with a memory region. Local read is always allowed.
 enum class Access : unsigned {
   kNone = 0,
-  kLocalWrite = 1,         ///< Receives and Read sinks of this host.
+  kLocalWrite = 1,         ///< Receives and Read sinks (see DeviceAttributes::read_sink).
   kRemoteWrite = 2,        ///< The peer's RDMA Writes; needs kLocalWrite.
   kRemoteRead = 4,         ///< The peer's RDMA Reads.
   kRemoteAtomic = 8,       ///< The peer's atomic operations; needs kLocalWrite.
@@ -270,6 +270,11 @@ struct DeviceAttributes {
   bool srq_share = false;            ///< SrqOptions::share.
   bool resizes_cq = false;           ///< CompletionQueue::resize().
   bool remote_invalidate = false;    ///< Regions can be made with Access::kRemoteInvalidate.
+  Access read_sink = Access::kLocalWrite;  ///< What memory must permit that Reads of this side
+                                           ///< write to. Adapters want kRemoteWrite as well, as
+                                           ///< the response names that memory by its STag (RFC 5040
+                                           ///< §4.4): the peer has it from the request, and may
+                                           ///< then write there as long as it is registered.
   bool mpa_choices = false;  ///< A start-up obeys ConnectOptions::mpa_revision, peer_to_peer,
                              ///< require_crc and want_markers; else the device chooses.
   bool rfc7306 = false;  ///< Atomic operations and Immediate Data. Peers need not have them: RFC
