@@ -9,6 +9,7 @@
 #include "iwarp/sim/network.hpp"
 #include "iwarp/tcp_offload/capture.hpp"
 #include "iwarp/tcp_offload/kernel_device.hpp"
+#include "support/hostile_network.hpp"
 #include "tcp_offload/capture_reader.hpp"
 
 namespace iwarp::tcp_offload::test {
@@ -16,7 +17,6 @@ namespace {
 
 using std::chrono_literals::operator""s;
 using std::chrono_literals::operator""ms;
-using std::chrono_literals::operator""us;
 
 constexpr auto kPatience = 30s;
 
@@ -115,19 +115,6 @@ class MpaHarness final : public Harness {
   MpaDevice server_{inner_->server(), Offload::kCrc | Offload::kMarkers};
 };
 
-SimOptions hostile() {
-  SimOptions options;
-  options.send_buffer = 4096;
-  options.receive_buffer = 3000;
-  options.jitter = 50us;
-  options.segment = {1, 700};
-  options.lend = {1, 900};
-  options.accept = {1, 1500};
-  options.memory = SimMemory::kReferenced;
-  options.release_lag = 100us;
-  return options;
-}
-
 SimOptions scratch() {
   SimOptions options;
   options.lending = SimLending::kScratch;
@@ -159,7 +146,7 @@ std::unique_ptr<Harness> make_harness(Kind kind) {
     case Kind::kKernelCaptured:
       return std::make_unique<CapturedHarness>(make_harness(Kind::kKernelIpv4));
     case Kind::kSimQuiet: return std::make_unique<SimHarness>(SimOptions());
-    case Kind::kSimHostile: return std::make_unique<SimHarness>(hostile());
+    case Kind::kSimHostile: return std::make_unique<SimHarness>(iwarp::test::hostile_network());
     case Kind::kSimScratch: return std::make_unique<SimHarness>(scratch());
     case Kind::kSimCaptured:
       return std::make_unique<CapturedHarness>(make_harness(Kind::kSimHostile));

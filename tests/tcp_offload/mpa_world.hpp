@@ -10,6 +10,7 @@
 #include "iwarp/sim/mpa_device.hpp"
 #include "iwarp/sim/network.hpp"
 #include "mpa/naive_framer.hpp"
+#include "support/hostile_network.hpp"
 #include "support/random.hpp"
 #include "tcp_offload/harness.hpp"
 
@@ -46,15 +47,14 @@ inline Bytes framed(const std::vector<Bytes>& ulpdus, bool crc, bool markers) {
   return framer.stream();
 }
 
+/// The same with buffers that do not hold the longest FPDU.
 inline SimOptions in_pieces(bool copied = true) {
-  SimOptions options;
-  options.memory = copied ? SimMemory::kCopied : SimMemory::kReferenced;
-  options.release_lag = copied ? 0us : 100us;
+  SimOptions options = iwarp::test::hostile_network();
+  if (copied) options.memory = SimMemory::kCopied;
+  if (copied) options.release_lag = 0us;
   options.send_buffer = 3000;
   options.receive_buffer = 2500;
   options.jitter = 20us;
-  options.segment = {1, 700};
-  options.lend = {1, 900};
   options.accept = {1, 600};
   return options;
 }

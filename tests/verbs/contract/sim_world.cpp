@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "soft/soft_provider.hpp"
+#include "support/hostile_network.hpp"
 #include "verbs/contract/world.hpp"
 #include "verbs/sim_harness.hpp"
 
@@ -10,6 +11,7 @@ namespace iwarp::verbs::contract {
 namespace {
 
 using namespace std::chrono_literals;
+using iwarp::test::hostile_network;
 
 // A host of a simulated network, as the software provider sees it.
 class SimPlatform final : public soft::Platform {
@@ -109,20 +111,6 @@ class SimWorld final : public World {
   Device server_ = device_on(server_platform_);
 };
 
-// Small buffers, segments in pieces, and a device that sends from the program's own memory.
-tcp_offload::SimOptions hostile() {
-  tcp_offload::SimOptions options;
-  options.send_buffer = 4096;
-  options.receive_buffer = 3000;
-  options.jitter = 50us;
-  options.segment = {1, 700};
-  options.lend = {1, 900};
-  options.accept = {1, 1500};
-  options.memory = tcp_offload::SimMemory::kReferenced;
-  options.release_lag = 100us;
-  return options;
-}
-
 WorldMaker maker_of(std::string name, const Setting& setting) {
   return {.name = std::move(name),
           .make = [setting] { return std::make_unique<SimWorld>(setting); }};
@@ -132,9 +120,9 @@ WorldMaker maker_of(std::string name, const Setting& setting) {
 
 std::vector<WorldMaker> worlds() {
   constexpr auto kMpa = tcp_offload::Offload::kCrc | tcp_offload::Offload::kMarkers;
-  return {maker_of("SimQuiet", {}), maker_of("SimHostile", {hostile()}),
-          maker_of("SimMpa", {.net = hostile(), .client = kMpa, .server = kMpa}),
-          maker_of("SimMpaAtOneEnd", {.net = hostile(), .client = kMpa})};
+  return {maker_of("SimQuiet", {}), maker_of("SimHostile", {hostile_network()}),
+          maker_of("SimMpa", {.net = hostile_network(), .client = kMpa, .server = kMpa}),
+          maker_of("SimMpaAtOneEnd", {.net = hostile_network(), .client = kMpa})};
 }
 
 }  // namespace iwarp::verbs::contract
