@@ -48,17 +48,38 @@ std::vector<std::pair<const char*, std::uint64_t>> limits(const DeviceAttributes
           {"max_qp_wr", device.max_qp_wr},     {"max_sge", device.max_sge},
           {"max_cqe", device.max_cqe},         {"max_inline", device.max_inline},
           {"max_ird", device.max_ird},         {"max_ord", device.max_ord},
-          {"max_mr_size", device.max_mr_size}, {"max_private_data", device.max_private_data}};
+          {"max_mr_size", device.max_mr_size}, {"max_private_data", device.max_private_data},
+          {"max_mw", device.max_mw},           {"max_srq", device.max_srq},
+          {"max_srq_wr", device.max_srq_wr}};
+}
+
+/// What not every device can do.
+std::vector<std::pair<const char*, bool>> features(const DeviceAttributes& device) {
+  return {{"rfc7306", device.rfc7306},
+          {"mpa_choices", device.mpa_choices},
+          {"remote_invalidate", device.remote_invalidate},
+          {"resizes_cq", device.resizes_cq},
+          {"srq_share", device.srq_share},
+          {"sinks_need_remote_write", has(device.read_sink, verbs::Access::kRemoteWrite)}};
 }
 
 std::string to_text(const DeviceAttributes& device) {
   std::string text =
       fmt::format("  provider {}, stream device {}\n", device.provider, device.stream);
+  if (device.port != 0) {
+    text += fmt::format(
+        "  driver {}, port {}\n  addresses {}\n", device.driver.empty() ? "unknown" : device.driver,
+        device.port,
+        device.addresses.empty() ? "none" : fmt::to_string(fmt::join(device.addresses, " ")));
+  }
   for (const Part& part : kParts) {
     text += fmt::format("  {:<18}{}\n", part.text,
                         is_offloaded(device, part) ? "the adapter" : "this host");
   }
   for (const auto& [name, value] : limits(device)) text += fmt::format("  {:<18}{}\n", name, value);
+  for (const auto& [name, has] : features(device)) {
+    text += fmt::format("  {:<24}{}\n", name, has ? "yes" : "no");
+  }
   return text;
 }
 
@@ -98,14 +119,22 @@ nlohmann::json to_json(const ListedDevice& device) {
     return {{"name", device.name}, {"error", device.attributes.error().message}};
   }
   const DeviceAttributes& attributes = *device.attributes;
-  nlohmann::json runs_on = nlohmann::json::object(), limit_values = nlohmann::json::object();
+  nlohmann::json runs_on = nlohmann::json::object(), limit_values = nlohmann::json::object(),
+                 feature_values = nlohmann::json::object();
   for (const Part& part : kParts) {
     runs_on[part.json] = is_offloaded(attributes, part) ? "adapter" : "host";
   }
   for (const auto& [name, value] : limits(attributes)) limit_values[name] = value;
-  return {{"name", device.name},         {"provider", attributes.provider},
-          {"stream", attributes.stream}, {"offloads", attributes.offloads},
-          {"runs_on", runs_on},          {"limits", limit_values}};
+  for (const auto& [name, has] : features(attributes)) feature_values[name] = has;
+  nlohmann::json all = {{"name", device.name},         {"provider", attributes.provider},
+                        {"stream", attributes.stream}, {"offloads", attributes.offloads},
+                        {"runs_on", runs_on},          {"limits", limit_values},
+                        {"features", feature_values}};
+  if (attributes.port == 0) return all;
+  all["adapter"] = {{"driver", attributes.driver},
+                    {"port", attributes.port},
+                    {"addresses", attributes.addresses}};
+  return all;
 }
 
 }  // namespace iwarp::cli

@@ -52,6 +52,29 @@ TEST(DeviceList, AnAdapterThatDoesEverythingLeavesNothingToThisHost) {
   }
 }
 
+TEST(DeviceList, AnAdapterHasADriverAPortAndAddresses) {
+  ListedDevice device = device_with({"full"});
+  EXPECT_THAT(to_text(device), testing::Not(HasSubstr("driver")));
+  EXPECT_FALSE(to_json(device).contains("adapter"));
+  device.attributes->port = 1;
+  EXPECT_THAT(to_text(device), HasSubstr("\n  driver unknown, port 1\n  addresses none\n"));
+  device.attributes->driver = "cxgb4";
+  device.attributes->addresses = {"192.0.2.1", "fe80::1"};
+  EXPECT_THAT(to_text(device), HasSubstr("\n  driver cxgb4, port 1\n"
+                                         "  addresses 192.0.2.1 fe80::1\n"));
+  EXPECT_EQ(to_json(device)["adapter"],
+            json({{"driver", "cxgb4"}, {"port", 1}, {"addresses", {"192.0.2.1", "fe80::1"}}}));
+}
+
+TEST(DeviceList, SaysWhatADeviceLacks) {
+  ListedDevice device = device_with({});
+  device.attributes->rfc7306 = true;
+  EXPECT_THAT(to_text(device), testing::ContainsRegex("rfc7306 +yes\n"));
+  EXPECT_THAT(to_text(device), testing::ContainsRegex("resizes_cq +no\n"));
+  EXPECT_EQ(to_json(device)["features"]["rfc7306"], true);
+  EXPECT_EQ(to_json(device)["features"]["sinks_need_remote_write"], false);
+}
+
 TEST(DeviceList, DeviceThatCannotBeOpenedHasItsReason) {
   const ListedDevice device = {"outer:one", verbs::fail(std::errc::io_error, "it is\nbroken")};
   EXPECT_EQ(to_text(device), "outer:one\n  it is?broken\n");

@@ -13,6 +13,7 @@ using testing::AllOf;
 using testing::Contains;
 using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::IsEmpty;
 using verbs::Access;
 
 TEST(Adapter, IsListedByItsName) { EXPECT_THAT(adapter_names(), Contains(kAdapter)); }
@@ -22,6 +23,9 @@ TEST(Adapter, SaysWhatItIsAndDoesAll) {
   const verbs::DeviceAttributes& can = device->attributes();
   EXPECT_EQ(can.name, "rnic:iwarp0");
   EXPECT_EQ(can.provider, "rnic");
+  EXPECT_EQ(can.port, 1);
+  EXPECT_EQ(can.driver, "") << "the system knows nothing of it";
+  EXPECT_THAT(can.addresses, IsEmpty());
   EXPECT_THAT(can.offloads, ElementsAre("full"));
   EXPECT_GT(can.max_qp, 0U);
   EXPECT_GT(can.max_cqe, 0U);

@@ -65,6 +65,9 @@ class Adapter : public std::enable_shared_from_this<Adapter> {
   std::atomic<bool> lost_{false};
 };
 
+/// An iWARP adapter's port: there is one.
+inline constexpr std::uint8_t kPort = 1;
+
 /// The most private data of an MPA frame: librdmacm counts it in eight bits, and siw the four
 /// octets of revision 2 with it.
 inline constexpr std::size_t kMostPrivateData = 251;

@@ -2,6 +2,7 @@
 #include <array>
 
 #include "adapter.hpp"
+#include "identity.hpp"
 
 namespace iwarp::rnic {
 namespace {
@@ -71,6 +72,10 @@ verbs::DeviceAttributes attributes_of(const Adapter& adapter) {
   a.name = "rnic:" + adapter.name;
   a.provider = "rnic";
   a.stream = adapter.name;
+  a.port = kPort;
+  Identity identity = identity_of(adapter);
+  a.driver = std::move(identity.driver);
+  a.addresses = std::move(identity.addresses);
   a.offloads = {"full"};
   a.max_qp = count_of(can.max_qp);
   a.max_cq = count_of(can.max_cq);

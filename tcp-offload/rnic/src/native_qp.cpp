@@ -8,7 +8,6 @@ namespace {
 using verbs::Outcome;
 
 constexpr verbs::Access kEverything = verbs::Access::kRemoteWrite | verbs::Access::kRemoteRead;
-constexpr std::uint8_t kPort = 1;  // of an iWARP adapter there is one
 
 }  // namespace
 

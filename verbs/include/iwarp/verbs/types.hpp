@@ -247,9 +247,13 @@ IWARP_API const char* to_string(QpState state);
 
 /// What the device can do.
 struct DeviceAttributes {
-  std::string name;      ///< What Device::open() takes: "soft", "soft:eth0".
-  std::string provider;  ///< "software" or an adapter's.
-  std::string stream;    ///< The stream device below: "kernel".
+  std::string name;       ///< What Device::open() takes: "soft", "soft:eth0".
+  std::string provider;   ///< "software" or an adapter's.
+  std::string stream;     ///< The stream device below: "kernel". An adapter's own name.
+  std::string driver;     ///< Of an adapter, as the kernel calls it: "siw", "cxgb4".
+  std::uint8_t port = 0;  ///< Of an adapter: the one that is used, counted from 1.
+  std::vector<std::string> addresses;  ///< Of an adapter: its port's IP addresses, which are those
+                                       ///< that it had when it was opened.
   /// What the device does instead of this host: crc, markers, full.
   std::vector<std::string> offloads;
   std::uint32_t max_qp = 0;          ///< Queue pairs.
