@@ -1,7 +1,7 @@
 #include <netinet/in.h>
 #include <sys/socket.h>
 
-#include "compat/pair.hpp"
+#include "compat/host.hpp"
 #include "support/sanitizers.hpp"
 
 // Threads that wait, and a program whose end takes only its own connections with it.
@@ -102,6 +102,41 @@ TEST(Waiting, EndsWithTheEventOfAnEnd) {
   must(rdma_disconnect(pair.client.id), "rdma_disconnect");
   EXPECT_EQ(pair.client.id->event->event, RDMA_CM_EVENT_DISCONNECTED);
   EXPECT_EQ(completion_of(pair.server.id->recv_cq).status, IBV_WC_WR_FLUSH_ERR);
+}
+
+// As one that the manager has made: its receives do not stay posted.
+TEST(OwnQueuePair, HearsOfItsPeersEnd) {
+  const Host host;
+  ibv_qp* const qp = host.make_qp();
+  sockaddr_in at{};
+  rdma_cm_id* const listener = listen(at);
+  rdma_cm_id* request = nullptr;
+  std::thread acceptor([&] {
+    must(rdma_get_request(listener, &request), "rdma_get_request");
+    ibv_qp_attr attributes{};
+    attributes.qp_state = IBV_QPS_INIT;
+    int which = 0;
+    must(rdma_init_qp_attr(request, &attributes, &which), "rdma_init_qp_attr");
+    must(ibv_modify_qp(qp, &attributes, which), "ibv_modify_qp");
+    ibv_recv_wr receive{};
+    ibv_recv_wr* bad = nullptr;
+    must(ibv_post_recv(qp, &receive, &bad), "ibv_post_recv");
+    rdma_conn_param parameters{};
+    parameters.qp_num = qp->qp_num;
+    must(rdma_accept(request, &parameters), "rdma_accept");
+  });
+  {
+    End client;
+    client.id = resolve(at);
+    client.make_qp();
+    must(rdma_connect(client.id, nullptr), "rdma_connect");
+    acceptor.join();
+    must(rdma_disconnect(client.id), "rdma_disconnect");
+  }
+  EXPECT_EQ(completion_of(host.cq).status, IBV_WC_WR_FLUSH_ERR);
+  rdma_destroy_id(request);
+  rdma_destroy_id(listener);
+  EXPECT_EQ(ibv_destroy_qp(qp), 0);
 }
 
 // A listener on :: takes IPv4 too, unless it was told not to.

@@ -102,7 +102,9 @@ SimEnd::SimEnd(tcp_offload::SimNetwork& net, const EndOptions& options, std::uin
       offloads_(options.offloads) {}
 
 std::shared_ptr<soft::SoftQp> SimEnd::make_qp(const EndOptions& options, std::uint32_t number) {
-  return soft::SoftQp::make(init_of(options, number));
+  auto made = soft::SoftQp::make(init_of(options, number));
+  if (options.uses_manager) made->use_manager();
+  return made;
 }
 
 soft::SoftQpInit SimEnd::init_of(const EndOptions& options, std::uint32_t number) {

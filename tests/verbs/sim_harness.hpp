@@ -147,6 +147,7 @@ struct EndOptions {
   std::optional<provider::SrqOptions> srq{};
   bool rfc7306 = true;
   bool connectionless = false;
+  bool uses_manager = false;         ///< After all.
   std::uint64_t secret = 1;          ///< STags depend on it.
   tcp_offload::Offloads offloads{};  ///< What its device does for it.
 };

@@ -114,5 +114,20 @@ TEST(ConnectionlessStart, RequestsPostedBeforeFailWithTheStartUp) {
   EXPECT_EQ(statuses(end.received), Statuses{Status::kFlushed});
 }
 
+TEST(ConnectionlessStart, OneThatAManagerConnectsAfterAllHearsOfItsPeersEndAtOnce) {
+  PairOptions options = connectionless();
+  options.client.uses_manager = true;
+  RawPair pair{options};
+  pair.run_for(1ms);
+  post(pair.end, RecvWr{1, {}});
+  pair.peer.finish();
+  pair.run_for(10ms);
+  EXPECT_TRUE(pair.end.closed());
+  EXPECT_EQ(statuses(pair.end.received), Statuses{Status::kFlushed});
+  post(pair.end, send_of(2, {}));
+  pair.turn();
+  EXPECT_EQ(statuses(pair.end.sent), Statuses{Status::kFlushed});
+}
+
 }  // namespace
 }  // namespace iwarp::verbs::simtest

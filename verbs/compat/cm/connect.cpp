@@ -82,7 +82,7 @@ Qp* qp_for(Id& id, const rdma_conn_param* parameters) {
   Qp* const qp = qp_of_id(id);
   if (qp != nullptr) {
     const std::lock_guard lock(qp->mutex);
-    qp->without_cm = false;
+    if (std::exchange(qp->without_cm, false)) qp->core->use_manager();
   }
   return qp;
 }

@@ -33,6 +33,14 @@ bool QpLife::flushes_receives() const {
   return life.course == Course::kDraining ? !is_graceful() : flushes_sends();
 }
 
+void QpLife::hear_of_end() {
+  const Guard lock(mutex_);
+  Life life = now();
+  if (life.course != Course::kIdle || life.program != Program::kUnaware) return;
+  life.program = Program::kStays;
+  life_.store(life);
+}
+
 void QpLife::apply(LifeEvent event, std::optional<Course> only_in) {
   tcp_offload::Stream* stream = nullptr;
   Life before;

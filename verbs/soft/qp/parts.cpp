@@ -7,6 +7,7 @@ namespace iwarp::verbs::soft {
 QpParts::QpParts(SoftQpInit with)
     : init(std::move(with)),
       stream(init.services->memory->begin_stream()),
+      connectionless(init.connectionless),
       life(init.connectionless ? connection::Program::kUnaware : connection::Program::kStays,
            init.patience, init.services->time, wanted),
       sends(init),

@@ -25,7 +25,8 @@ struct QpParts {
 
   const process::Origin origin;
   const SoftQpInit init;
-  const ddp::StreamId stream;  ///< As which the peer reaches memory.
+  const ddp::StreamId stream;        ///< As which the peer reaches memory.
+  std::atomic<bool> connectionless;  ///< See provider::QpInit; until use_manager().
   Wanted wanted;
   QpLife life;
   StartPhase phase;

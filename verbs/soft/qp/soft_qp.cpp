@@ -83,6 +83,12 @@ Result<void, PostError> SoftQp::post_receive(std::span<const RecvWr> requests) {
   return posted;
 }
 
+void SoftQp::use_manager() {
+  if (parts_.origin.refuses()) return;
+  parts_.connectionless.store(false);
+  parts_.life.hear_of_end();
+}
+
 // ---- The ends that the program asks for ----
 
 // Another thread may begin a start-up just then: it is given up, too, once the life has ended.

@@ -31,6 +31,7 @@ class SoftQp final : public provider::Qp {
                                     Posting posting = Posting::kUntilRefused) override;
   Result<void, PostError> post_receive(std::span<const RecvWr> requests) override;
   void allow_peer(Access rights) override { parts_.allowed.store(rights_of(rights)); }
+  void use_manager() override;
   Outcome<void> connect(const Endpoint& to, const ConnectOptions& options) override;
   Outcome<void> adopt(StreamingSocket& socket, const ConnectOptions& options) override;
   void disconnect() override;

@@ -32,9 +32,7 @@ class QpStartUp final : public ResponderQp {
   /// Gives the start-up up. False if there is none any more that could fail.
   bool abort();
   /// Whether requests may be posted before there is a connection.
-  [[nodiscard]] bool takes_early_posts() const {
-    return parts_.init.connectionless || accepted_.load();
-  }
+  [[nodiscard]] bool takes_early_posts() const { return parts_.connectionless || accepted_.load(); }
 
  private:
   bool claim();

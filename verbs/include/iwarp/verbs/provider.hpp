@@ -145,6 +145,7 @@ struct QpInit {
   /// is one, and leave with it or fail (kUnreachable). The peer's end shows a second later, by
   /// requests that fail (kUnreachable, and those behind as flushed); when it ended gracefully the
   /// receives stay posted, until abort() or the end of the queue pair.
+  /// Until Qp::use_manager().
   bool connectionless = false;
   /// Whether what is posted for sending behind disconnect() is taken and flushed with the rest, as
   /// adapters do for programs that wait for the completion of their last request; else it is
@@ -170,6 +171,9 @@ class IWARP_API Qp {
   /// What the peer may do through this queue pair: of the remote rights, those that a region has
   /// and `rights` too. Everything, until it is said. What has begun may go on.
   virtual void allow_peer(Access rights) = 0;
+  /// The program connects it by a connection manager after all: no longer QpInit::connectionless.
+  /// Before there is a connection.
+  virtual void use_manager() {}
   /// Starts a connection; the outcome is a ConnectionEvent.
   virtual Outcome<void> connect(const Endpoint& to, const ConnectOptions& options) = 0;
   /// The same on a connection that there is already: takes `socket` and is the MPA initiator. After

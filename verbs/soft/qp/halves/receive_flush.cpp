@@ -49,7 +49,7 @@ void ReceiveHalf::report_last_of_shared() {
 
 // As on InfiniBand: a program that knows no connection would not understand why its receives end.
 bool ReceiveHalf::keeps_receives() const {
-  return parts_.init.connectionless && !parts_.life.given_up() && parts_.life.is_graceful();
+  return parts_.connectionless && !parts_.life.given_up() && parts_.life.is_graceful();
 }
 
 void ReceiveHalf::complete_unfilled(const rdmap::ReceiveBuffer& buffer, Status status) {

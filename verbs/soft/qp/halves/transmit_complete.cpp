@@ -74,8 +74,7 @@ Status TransmitHalf::flush_status() const {
   const bool peer_gone =
       now.input == connection::Input::kPeerGone && now.program != connection::Program::kGone;
   const bool unreached = parts_.link.load() == nullptr || peer_gone;
-  return parts_.init.connectionless && unreached && !failing_ ? Status::kUnreachable
-                                                              : Status::kFlushed;
+  return parts_.connectionless && unreached && !failing_ ? Status::kUnreachable : Status::kFlushed;
 }
 
 // What was flushed is ahead of what has left.
