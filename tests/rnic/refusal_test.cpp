@@ -89,6 +89,15 @@ TEST_F(AdapterRefusalsOf, AnOptionOfAConnectionEndsTheStartUp) {
   EXPECT_THAT(connected.error().message, HasSubstr("iwarp0: the traffic class cannot be set"));
 }
 
+TEST_F(AdapterRefusalsOf, APortIsNotTakenForTheDeviceFiles) {
+  const FailingCalls failing("rdma_bind_addr", EACCES);
+  const auto listener = device_.listen(verbs::Endpoint::parse("127.0.0.1:80").value());
+  ASSERT_FALSE(listener);
+  EXPECT_EQ(listener.error().code, std::errc::permission_denied);
+  EXPECT_THAT(listener.error().message, AllOf(HasSubstr("iwarp0: it cannot listen at 127.0.0.1:80"),
+                                              HasSubstr("CAP_NET_BIND_SERVICE")));
+}
+
 TEST_F(AdapterRefusalsOf, AnOptionOfAListenerIsToldByName) {
   const FailingCalls failing("rdma_set_option", ENOSYS);
   verbs::ListenOptions with_class, for_v6;

@@ -87,6 +87,12 @@ Outcome<void> begin(const Host& host, const CmId& id, const verbs::Endpoint& at,
   }
   if (core.rdma_bind_addr(id.get(), const_cast<sockaddr*>(at.data())) != 0) {
     const int error = errno;
+    if (error == EACCES && at.port() != 0) {
+      return failure(verbs::Error{std::make_error_code(std::errc::permission_denied),
+                                  host.adapter()->name + ": " + what +
+                                      ": ports below net.ipv4.ip_unprivileged_port_start take "
+                                      "CAP_NET_BIND_SERVICE"});
+    }
     const bool taken = error == EADDRNOTAVAIL && at.port() != 0 && is_local(host, at.address());
     return failure(host.adapter()->error(what, taken ? EADDRINUSE : error));
   }
