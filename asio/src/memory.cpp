@@ -23,7 +23,7 @@ domain::~domain() = default;
 domain::domain(domain&&) noexcept = default;
 domain& domain::operator=(domain&&) noexcept = default;
 any_io_executor domain::get_executor() const { return core_->device()->executor(); }
-access domain::read_sink() const { return core_->device()->device().attributes().read_sink; }
+access domain::read_sink() const { return core_->pd().read_sink(); }
 verbs::ProtectionDomain& domain::native_handle() { return core_->pd(); }
 
 // ---- Registered memory ----

@@ -12,7 +12,8 @@ import subprocess
 import tempfile
 import unittest
 
-from service import IWARP, PATIENCE, SANITIZED, ServiceTest, random_file, run
+from ports import free_port
+from service import IWARP, MIB, PATIENCE, SANITIZED, ServiceTest, random_file, run
 
 PARTS = ("RDMAP", "DDP placement", "MPA segmentation", "MPA markers", "CRC", "TCP")
 NONE_IS_CALLED = "no device is called '{}'{}: there are soft, soft:INTERFACE"
@@ -54,6 +55,16 @@ class Devices(unittest.TestCase):
         self.assertIn("files", json.loads(result.stdout)["devices"][0]["error"])
 
 
+def perf_server(test, *arguments):
+    """The address of an `iwarp perf server` that ends with the test."""
+    server = subprocess.Popen([IWARP, "perf", "server", "--listen", "127.0.0.1:0", *arguments],
+                              stdout=subprocess.PIPE, text=True)
+    test.addCleanup(server.stdout.close)
+    test.addCleanup(server.wait, PATIENCE)
+    test.addCleanup(server.send_signal, signal.SIGTERM)
+    return server.stdout.readline().split()[-1]
+
+
 class DeviceOption(ServiceTest):
     server_arguments = ("--device", "soft:lo")
 
@@ -86,12 +97,7 @@ class DeviceOption(ServiceTest):
         self.done("ls", "--device", "soft", self.server.url, env=environment("x"))
 
     def test_measures_by_one_interface(self):
-        server = subprocess.Popen([IWARP, "perf", "server", "--device", "soft:lo", "--listen", "127.0.0.1:0"],
-                                  stdout=subprocess.PIPE, text=True)
-        self.addCleanup(server.stdout.close)
-        self.addCleanup(server.wait, PATIENCE)
-        self.addCleanup(server.send_signal, signal.SIGTERM)
-        at = server.stdout.readline().split()[-1]
+        at = perf_server(self, "--device", "soft:lo")
         self.done("perf", "--device", "soft:lo", at, "--duration", "0.1")
 
     def test_is_what_conform_tests(self):
@@ -101,6 +107,33 @@ class DeviceOption(ServiceTest):
         self.assertEqual(failed.returncode, 1)
         self.assertIn(NONE_IS_CALLED.format("kernel", ""), failed.stderr)
         self.fails(2, "conform", "--target", "127.0.0.1:1", "--device", "soft", names=["--device needs --self"])
+
+
+class AdapterOfTheEnvironment(ServiceTest):
+    """Both ends open the adapter that IWARP_DEVICE names; see CMakeLists.txt."""
+
+    # What plays the adapter takes a port of its own if it is not told one, which the confined server may not.
+    server_arguments = ("--listen", f"127.0.0.1:{free_port()}")
+
+    def test_is_listed(self):
+        listed = {device["name"]: device for device in json.loads(run("devices", "--json").stdout)["devices"]}
+        adapter = listed[os.environ["IWARP_DEVICE"]]
+        self.assertTrue(adapter["features"]["sinks_need_remote_write"])
+        self.assertEqual(adapter["offloads"], ["full"])
+
+    def test_moves_files(self):
+        for size in (0, 1, 300_000, 5 * MIB + 7):
+            content = random_file(self.path("here"), size)
+            self.done("put", self.path("here"), self.server.url + "there")
+            self.done("get", self.server.url + "there", self.path("back"))
+            with open(self.path("back"), "rb") as file:
+                self.assertEqual(file.read(), content)
+        self.assertIn("there", self.done("ls", self.server.url).stdout)
+
+    def test_measures(self):
+        at = perf_server(self)
+        for operation in ("write", "read", "send"):
+            self.done("perf", at, "--op", operation, "--duration", "0.1")
 
 
 @unittest.skipUnless(os.geteuid() == 0, "only root gives files away")

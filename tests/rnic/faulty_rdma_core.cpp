@@ -4,6 +4,7 @@
 #include <infiniband/verbs.h>
 #include <rdma/rdma_cma.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <condition_variable>
@@ -13,6 +14,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace {
 
@@ -29,6 +31,8 @@ std::map<int, int> changed_events;
 std::map<int, int> changed_async_events;
 thread_local ibv_async_event as_it_came{};  // of the last one that was changed
 std::set<int> descriptors;
+std::set<std::uint32_t> closed_to_peers;  // lkeys of memory where the peer may not write
+decltype(ibv_context_ops::post_send) post_send = nullptr;  // that of the library behind
 std::atomic<long> living{0};
 thread_local int inside = 0;      // calls of the library behind, of this thread
 thread_local bool opens = false;  // what the library behind keeps for good is not counted
@@ -98,6 +102,22 @@ void note(int descriptor) {
   if (descriptor >= 0) descriptors.insert(descriptor);
 }
 
+// It looks at a Read Response as at a Write, as most adapters do: where the peer may not write,
+// none is placed (DeviceAttributes::read_sink).
+bool places_responses(const ibv_send_wr& read) {
+  const std::lock_guard lock(mutex);
+  return std::none_of(read.sg_list, read.sg_list + read.num_sge,
+                      [](const ibv_sge& sink) { return closed_to_peers.contains(sink.lkey); });
+}
+int post_strictly(ibv_qp* qp, ibv_send_wr* first, ibv_send_wr** refused) {
+  for (ibv_send_wr* request = first; request != nullptr; request = request->next) {
+    if (request->opcode != IBV_WR_RDMA_READ || places_responses(*request)) continue;
+    *refused = first;
+    return EACCES;
+  }
+  return post_send(qp, first, refused);
+}
+
 // What a call that ends an object has answered.
 int counted_end(int answer) {
   if (answer == 0) --living;
@@ -157,8 +177,15 @@ ibv_pd* ibv_alloc_pd(ibv_context* context) {
   return counted(IWARP_FORWARD(static_cast<ibv_pd*>(nullptr), ibv_alloc_pd, context));
 }
 ibv_mr*(ibv_reg_mr)(ibv_pd* pd, void* address, std::size_t length, int access) {
-  return counted(
+  auto* const made = counted(
       IWARP_FORWARD(static_cast<ibv_mr*>(nullptr), ibv_reg_mr, pd, address, length, access));
+  const bool is_sink =
+      (access & (IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE)) == IBV_ACCESS_LOCAL_WRITE;
+  if (made == nullptr || !is_sink) return made;
+  const Inside here;
+  const std::lock_guard lock(mutex);
+  closed_to_peers.insert(made->lkey);
+  return made;
 }
 ibv_comp_channel* ibv_create_comp_channel(ibv_context* context) {
   auto* const made = counted(
@@ -175,7 +202,13 @@ ibv_srq* ibv_create_srq(ibv_pd* pd, ibv_srq_init_attr* init) {
   return counted(IWARP_FORWARD(static_cast<ibv_srq*>(nullptr), ibv_create_srq, pd, init));
 }
 ibv_qp* ibv_create_qp(ibv_pd* pd, ibv_qp_init_attr* init) {
-  return counted(IWARP_FORWARD(static_cast<ibv_qp*>(nullptr), ibv_create_qp, pd, init));
+  auto* const made = counted(IWARP_FORWARD(static_cast<ibv_qp*>(nullptr), ibv_create_qp, pd, init));
+  if (made == nullptr) return made;
+  const std::lock_guard lock(mutex);
+  if (made->context->ops.post_send != post_strictly) {
+    post_send = std::exchange(made->context->ops.post_send, post_strictly);
+  }
+  return made;
 }
 int ibv_modify_qp(ibv_qp* qp, ibv_qp_attr* attributes, int which) {
   const int error = fault_of("ibv_modify_qp");
@@ -262,7 +295,14 @@ void ibv_ack_async_event(ibv_async_event* /*event*/) {
 
 // What ends is not counted any more.
 int ibv_dealloc_pd(ibv_pd* pd) { return counted_end(IWARP_NEXT(ibv_dealloc_pd, pd)); }
-int ibv_dereg_mr(ibv_mr* mr) { return counted_end(IWARP_NEXT(ibv_dereg_mr, mr)); }
+int ibv_dereg_mr(ibv_mr* mr) {
+  {
+    const Inside here;
+    const std::lock_guard lock(mutex);
+    closed_to_peers.erase(mr->lkey);
+  }
+  return counted_end(IWARP_NEXT(ibv_dereg_mr, mr));
+}
 int ibv_destroy_comp_channel(ibv_comp_channel* channel) {
   return counted_end(IWARP_NEXT(ibv_destroy_comp_channel, channel));
 }

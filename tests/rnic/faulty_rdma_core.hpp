@@ -1,7 +1,8 @@
 #pragma once
 
 /// Between the provider and the library that plays rdma-core in the tests: this project's own, over
-/// sockets. Calls fail when they are told to.
+/// sockets. Calls fail when they are told to; and Reads are refused (EACCES) whose sinks permit
+/// local writes alone, as with most adapters.
 namespace iwarp::rnic::test {
 
 /// How often a call fails before it works again.

@@ -25,7 +25,7 @@ TransferBuffers::Taken TransferBuffers::take(std::uint64_t length) {
 
 TransferBuffers::Buffer TransferBuffers::make() {
   PageBuffer memory(size_);
-  auto region = require(link_.domain().register_memory(memory.bytes(), link_.read_sink()),
+  auto region = require(link_.domain().register_memory(memory.bytes(), link_.domain().read_sink()),
                         "cannot register a buffer");
   return {std::move(memory), std::move(region)};
 }

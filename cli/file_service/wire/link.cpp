@@ -80,7 +80,6 @@ struct Link::Life {
 Link::Link(verbs::Device& device, const LinkSizes& sizes, milliseconds patience,
            std::uint32_t max_fpdu)
     : sizes_(sizes),
-      read_sink_(device.attributes().read_sink),
       life_(std::make_shared<Life>()),
       memory_(memory_size(sizes)),
       domain_(require(device.alloc_pd(), "cannot allocate a protection domain")),

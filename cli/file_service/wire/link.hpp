@@ -101,8 +101,6 @@ class Link {
   void read(const verbs::Sge& into, const verbs::RemoteBuffer& from);
 
   [[nodiscard]] verbs::ProtectionDomain& domain() { return domain_; }
-  /// What memory must permit that Reads write to.
-  [[nodiscard]] verbs::Access read_sink() const { return read_sink_; }
   /// Returns after `timeout`, or when the connection is over or wake() is called; the call counts
   /// that came before this.
   void sleep(std::chrono::milliseconds timeout);
@@ -126,7 +124,6 @@ class Link {
   [[nodiscard]] std::size_t outgoing_offset() const;
 
   LinkSizes sizes_;
-  verbs::Access read_sink_;
   std::shared_ptr<Life> life_;
   PageBuffer memory_;
   verbs::ProtectionDomain domain_;

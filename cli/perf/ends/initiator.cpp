@@ -28,7 +28,7 @@ Initiator::Initiator(Link& link, const Workload& workload)
                                    workload.size)),
       source_(places_.octets()),
       target_(places_.octets()),
-      source_region_(link.register_memory(source_, link.read_sink())),
+      source_region_(link.register_memory(source_, link.domain().read_sink())),
       target_region_(link.register_memory(
           target_, verbs::Access::kLocalWrite | verbs::Access::kRemoteWrite)) {}
 

@@ -28,8 +28,7 @@ void throw_refused(const Refused& refused) { throw CommandError(sentence(refused
 void throw_unexpected() { throw CommandError("the peer sent something unexpected"); }
 
 Link::Link(verbs::Device& device, LinkRoom room)
-    : read_sink_(device.attributes().read_sink),
-      domain_(require(device.alloc_pd(), "cannot make a protection domain")),
+    : domain_(require(device.alloc_pd(), "cannot make a protection domain")),
       queue_(require(device.create_cq(room.sends + room.receives + kControlRoom),
                      "cannot make a completion queue")) {
   verbs::QpOptions options;

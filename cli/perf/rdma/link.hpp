@@ -41,8 +41,6 @@ class Link {
   [[nodiscard]] verbs::QueuePair& queue_pair() { return *queue_pair_; }
   [[nodiscard]] verbs::ProtectionDomain& domain() { return domain_; }
   [[nodiscard]] Patience& patience() { return patience_; }
-  /// What memory must permit that Reads write to.
-  [[nodiscard]] verbs::Access read_sink() const { return read_sink_; }
   verbs::MemoryRegion register_memory(const Buffer& memory, verbs::Access access);
 
   /// poll() waits as the workload says from now on: the measured part.
@@ -87,7 +85,6 @@ class Link {
   void check(const Result<void, verbs::PostError>& outcome);
   [[noreturn]] void lost(const std::string& what) const;
 
-  verbs::Access read_sink_;
   verbs::ProtectionDomain domain_;
   verbs::CompletionQueue queue_;
   std::optional<ReceiveRing> receives_;

@@ -292,6 +292,8 @@ class IWARP_API ProtectionDomain {
   /// write to it with a right to write or to bind windows; ENOMEM without a free STag. Memory that
   /// goes away all the same ends the connection that uses it, see docs/architecture.md.
   Outcome<MemoryRegion> register_memory(MutableBytes memory, Access access);
+  /// What memory of this domain that Reads write to must permit: DeviceAttributes::read_sink.
+  [[nodiscard]] Access read_sink() const { return owner_->attributes().read_sink; }
   /// Makes a window that is bound to nothing. Errors: ENOMEM; ENOTSUP if the device has none.
   Outcome<MemoryWindow> alloc_window(WindowType type);
   /// Makes a fast region that is not in force. Errors: as alloc_window().
