@@ -37,6 +37,17 @@ TEST_F(Connectionless, PeersFinShowsASecondLaterAndLeavesReceivesPosted) {
   EXPECT_EQ(statuses(pair.end.sent), (Statuses{Status::kUnreachable, Status::kFlushed}));
 }
 
+TEST_F(Connectionless, AManagerThatComesBehindTheConnectionChangesNothing) {
+  post(pair.end, RecvWr{1, {}});
+  pair.end.qp->use_manager();
+  pair.peer.finish();
+  pair.run_for(900ms);
+  expect_alive();
+  pair.run_for(300ms);
+  EXPECT_TRUE(pair.end.closed());
+  EXPECT_TRUE(pair.end.received.empty());
+}
+
 TEST_F(Connectionless, WhatIsPostedBehindThePeersFinStillLeaves) {
   pair.peer.finish();
   pair.run_for(10ms);

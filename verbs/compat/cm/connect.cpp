@@ -1,4 +1,6 @@
 // Connections: asked for, answered, ended.
+#include <utility>
+
 #include "cm/connection.hpp"
 #include "core/errors.hpp"
 #include "core/qp.hpp"

@@ -33,12 +33,13 @@ bool QpLife::flushes_receives() const {
   return life.course == Course::kDraining ? !is_graceful() : flushes_sends();
 }
 
-void QpLife::hear_of_end() {
+bool QpLife::hear_of_end() {
   const Guard lock(mutex_);
   Life life = now();
-  if (life.course != Course::kIdle || life.program != Program::kUnaware) return;
+  if (life.course != Course::kIdle || life.program != Program::kUnaware) return false;
   life.program = Program::kStays;
   life_.store(life);
+  return true;
 }
 
 void QpLife::apply(LifeEvent event, std::optional<Course> only_in) {

@@ -56,9 +56,9 @@ class QpLife {
     life_.store(next);
     return true;
   }
-  /// The program hears of its peer's end at once, see connection::Program::kUnaware. Before RDMA
-  /// mode.
-  void hear_of_end();
+  /// From now on the program hears of its peer's end at once, see connection::Program::kUnaware.
+  /// False, and nothing changes, once RDMA mode has begun.
+  bool hear_of_end();
   /// What follows from an event: FIN or a reset leave, the halves get work. With `only_in`:
   /// nothing, if the connection has left that course meanwhile.
   void apply(connection::LifeEvent event, std::optional<connection::Course> only_in = std::nullopt);

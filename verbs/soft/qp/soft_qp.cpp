@@ -85,8 +85,7 @@ Result<void, PostError> SoftQp::post_receive(std::span<const RecvWr> requests) {
 
 void SoftQp::use_manager() {
   if (parts_.origin.refuses()) return;
-  parts_.connectionless.store(false);
-  parts_.life.hear_of_end();
+  if (parts_.life.hear_of_end()) parts_.connectionless.store(false);
 }
 
 // ---- The ends that the program asks for ----
