@@ -32,7 +32,9 @@ std::vector<std::string> v4_of(const std::string& interface) {
   const std::unique_ptr<ifaddrs, void (*)(ifaddrs*)> freed(first, ::freeifaddrs);
   std::vector<std::string> all;
   for (const ifaddrs* one = first; one != nullptr; one = one->ifa_next) {
-    if (interface != one->ifa_name || one->ifa_addr == nullptr) continue;
+    const std::string label = one->ifa_name;  // "eth0", or "eth0:backup"
+    if (label != interface && !label.starts_with(interface + ":")) continue;
+    if (one->ifa_addr == nullptr) continue;
     if (one->ifa_addr->sa_family != AF_INET) continue;
     all.emplace_back(::inet_ntoa(reinterpret_cast<sockaddr_in*>(one->ifa_addr)->sin_addr));
   }

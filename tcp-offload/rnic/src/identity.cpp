@@ -49,6 +49,12 @@ bool has_address(const ifaddrs& one, const HardwareAddress& wanted) {
          std::equal(wanted.begin(), wanted.end(), link->sll_addr);
 }
 
+// An IPv4 address may have a label instead: "eth0:backup".
+std::string interface_of(const ifaddrs& one) {
+  const std::string name = one.ifa_name;
+  return name.substr(0, name.find(':'));
+}
+
 std::string text_of(const ifaddrs& one) {
   std::array<char, INET6_ADDRSTRLEN> text{};
   const int family = one.ifa_addr == nullptr ? AF_UNSPEC : one.ifa_addr->sa_family;
@@ -68,11 +74,11 @@ std::vector<std::string> addresses_behind(const std::string& gid) {
   const std::unique_ptr<ifaddrs, void (*)(ifaddrs*)> freed(first, ::freeifaddrs);
   std::set<std::string> interfaces;
   for (const ifaddrs* one = first; one != nullptr; one = one->ifa_next) {
-    if (has_address(*one, wanted)) interfaces.insert(one->ifa_name);
+    if (has_address(*one, wanted)) interfaces.insert(interface_of(*one));
   }
   std::vector<std::string> addresses;
   for (const ifaddrs* one = first; one != nullptr; one = one->ifa_next) {
-    if (!interfaces.contains(one->ifa_name)) continue;
+    if (!interfaces.contains(interface_of(*one))) continue;
     if (std::string text = text_of(*one); !text.empty()) addresses.push_back(std::move(text));
   }
   return addresses;
