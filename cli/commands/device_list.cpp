@@ -77,8 +77,8 @@ std::string to_text(const DeviceAttributes& device) {
                         is_offloaded(device, part) ? "the adapter" : "this host");
   }
   for (const auto& [name, value] : limits(device)) text += fmt::format("  {:<18}{}\n", name, value);
-  for (const auto& [name, has] : features(device)) {
-    text += fmt::format("  {:<24}{}\n", name, has ? "yes" : "no");
+  for (const auto& [name, can] : features(device)) {
+    text += fmt::format("  {:<24}{}\n", name, can ? "yes" : "no");
   }
   return text;
 }
@@ -125,7 +125,7 @@ nlohmann::json to_json(const ListedDevice& device) {
     runs_on[part.json] = is_offloaded(attributes, part) ? "adapter" : "host";
   }
   for (const auto& [name, value] : limits(attributes)) limit_values[name] = value;
-  for (const auto& [name, has] : features(attributes)) feature_values[name] = has;
+  for (const auto& [name, can] : features(attributes)) feature_values[name] = can;
   nlohmann::json all = {{"name", device.name},         {"provider", attributes.provider},
                         {"stream", attributes.stream}, {"offloads", attributes.offloads},
                         {"runs_on", runs_on},          {"limits", limit_values},

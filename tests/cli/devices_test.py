@@ -112,8 +112,10 @@ class DeviceOption(ServiceTest):
 class AdapterOfTheEnvironment(ServiceTest):
     """Both ends open the adapter that IWARP_DEVICE names; see CMakeLists.txt."""
 
-    # What plays the adapter takes a port of its own if it is not told one, which the confined server may not.
-    server_arguments = ("--listen", f"127.0.0.1:{free_port()}")
+    def setUp(self):
+        # What plays the adapter takes a port of its own if it is not told one, which the confined server may not.
+        self.server_arguments = ("--listen", f"127.0.0.1:{free_port()}")
+        super().setUp()
 
     def test_is_listed(self):
         listed = {device["name"]: device for device in json.loads(run("devices", "--json").stdout)["devices"]}
