@@ -95,8 +95,7 @@ awaitable<void> ask(iw::domain& domain, iw::endpoint server) {
   const std::string_view text = "hello over RDMA";
   co_await peer.async_send(net::buffer(text), use_awaitable);
   const iw::message echo = co_await peer.async_receive(use_awaitable);
-  std::cout << "in messages: "
-            << std::string(static_cast<const char*>(echo.data().data()), echo.size()) << '\n';
+  std::cout << "in messages: " << echo.text() << '\n';
   co_await peer.async_shutdown(use_awaitable);
 }
 

@@ -45,7 +45,7 @@ template <typename T>
 T value_of(const iw::message& message) {
   T value;
   if (message.size() != sizeof value) throw std::runtime_error("a message of unknown kind");
-  std::memcpy(&value, message.data().data(), sizeof value);
+  std::memcpy(&value, message.data(), sizeof value);
   return value;
 }
 
@@ -107,7 +107,8 @@ class client {
   explicit client(iw::domain& domain)
       : peer_(domain, kOptions),
         chunks_(domain, kUnderWay * kChunk,
-                iw::access::kLocalWrite | iw::access::kRemoteRead | iw::access::kRemoteWrite) {}
+                iw::access_rights::kLocalWrite | iw::access_rights::kRemoteRead |
+                    iw::access_rights::kRemoteWrite) {}
 
   awaitable<void> open(iw::endpoint server) { return peer_.async_connect(server, use_awaitable); }
   awaitable<void> close() { return peer_.async_shutdown(use_awaitable); }

@@ -73,9 +73,10 @@ void run(const examples::command_line& given) {
     context.run();
     return;
   }
-  const iw::registered_buffer table(domain, examples::kBuckets * sizeof(examples::bucket),
-                                    iw::access::kLocalWrite | iw::access::kRemoteRead |
-                                        iw::access::kRemoteWrite | iw::access::kRemoteAtomic);
+  const iw::registered_buffer table(
+      domain, examples::kBuckets * sizeof(examples::bucket),
+      iw::access_rights::kLocalWrite | iw::access_rights::kRemoteRead |
+          iw::access_rights::kRemoteWrite | iw::access_rights::kRemoteAtomic);
   iw::acceptor acceptor(device, given.address());
   std::optional<examples::until_interrupt> interrupt;
   examples::start(context, serve(acceptor, domain, table.remote()));

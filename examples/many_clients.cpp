@@ -53,7 +53,7 @@ awaitable<void> answer(iw::connection peer, counts& clients) {
     std::array<std::uint64_t, 2> question{};
     {
       const iw::message asked = co_await peer.async_receive(use_awaitable);
-      if (net::buffer_copy(net::buffer(question), asked.data()) != sizeof question)
+      if (net::buffer_copy(net::buffer(question), net::const_buffer(asked)) != sizeof question)
         throw std::runtime_error("a question of another length");
     }  // and the buffer is back in the pool
     const std::uint64_t sum = question[0] + question[1];
@@ -100,7 +100,7 @@ awaitable<void> ask(iw::domain& domain, iw::endpoint server, const iw::message_p
     co_await peer.async_send(net::buffer(question), use_awaitable);
     const iw::message answered = co_await peer.async_receive(use_awaitable);
     std::uint64_t sum = 0;
-    net::buffer_copy(net::buffer(&sum, sizeof sum), answered.data());
+    net::buffer_copy(net::buffer(&sum, sizeof sum), net::const_buffer(answered));
     if (sum != number + i) throw std::runtime_error("a wrong sum");
   }
   co_await peer.async_shutdown(use_awaitable);

@@ -64,7 +64,7 @@ awaitable<void> consume(iw::connection peer, iw::registered_buffer ring) {
 awaitable<void> serve(iw::acceptor& acceptor, iw::domain& domain) {
   for (;;) {
     iw::registered_buffer ring(domain, kSlots * kSlotSize,
-                               iw::access::kLocalWrite | iw::access::kRemoteWrite);
+                               iw::access_rights::kLocalWrite | iw::access_rights::kRemoteWrite);
     const auto where = ring.remote().to_bytes();
     auto peer = co_await acceptor.async_accept(domain, kOptions,
                                                {.private_data = net::buffer(where)}, use_awaitable);

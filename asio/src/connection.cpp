@@ -118,6 +118,7 @@ void connection::cancel() {
 bool connection::is_open() const { return core_ && core_->is_open(); }
 connection_info connection::info() const { return core_->info(); }
 std::string connection::why() const { return core_->why(); }
+std::string connection::last_failure() const { return core_->last_failure(); }
 verbs::Diagnosis connection::diagnosis() const { return core_->qp().diagnosis(); }
 verbs::QpCounters connection::counters() const { return core_->qp().counters(); }
 verbs::QueuePair& connection::native_handle() { return core_->qp(); }

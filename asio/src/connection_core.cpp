@@ -73,7 +73,7 @@ void connection_core::start_up(operation<nothing>& operation, Start start) {
   const verbs::Outcome<void> started = start();
   if (started) return;
   stage_ = stage::over;
-  note(started.error().message);
+  note_end(started.error().message);
   const error_code error = to_error_code(started.error().code);
   complete(*std::exchange(start_up_, nullptr), error);
   // Receives may have been posted.
@@ -123,7 +123,7 @@ void connection_core::on_failed(const verbs::ConnectionEvent& event) {
   error_code error = to_error_code(event.error.code);
   if (event.kind == verbs::ConnectionEvent::Kind::kRejected) error = errc::rejected;
   if (given_up_) error = operation_aborted;
-  if (!given_up_) note(event.error.message);
+  if (!given_up_) note_end(event.error.message);
   if (auto* told = std::exchange(start_up_, nullptr)) complete(*told, error);
   end_waits(error);
 }

@@ -16,7 +16,7 @@ namespace iwarp::asio::detail {
 
 /// What stands behind a connection: a queue pair, the operations that wait for it, the messages
 /// that wait for a receive. Split by role: connection_core.cpp (life), requests.cpp (queues),
-/// failures.cpp (error codes and sentences).
+/// checks.cpp (what is wrong with a request), failures.cpp (error codes and sentences).
 class connection_core : public dependent, public std::enable_shared_from_this<connection_core> {
  public:
   connection_core(std::shared_ptr<domain_core> in, std::shared_ptr<pool_core> pool,
@@ -51,6 +51,7 @@ class connection_core : public dependent, public std::enable_shared_from_this<co
   [[nodiscard]] bool is_open() const;
   [[nodiscard]] connection_info info() const;
   [[nodiscard]] std::string why() const;
+  [[nodiscard]] std::string last_failure() const;
   [[nodiscard]] verbs::QueuePair& qp() { return *qp_; }
   [[nodiscard]] const std::shared_ptr<domain_core>& domain_of() const { return domain_; }
 
@@ -73,6 +74,10 @@ class connection_core : public dependent, public std::enable_shared_from_this<co
 
   // Queues; under the lock.
   [[nodiscard]] error_code check(const posted_base& operation);
+  [[nodiscard]] error_code check_queue(const posted_base& operation);
+  [[nodiscard]] error_code check_remote(const posted_base& operation, std::uint64_t length);
+  [[nodiscard]] error_code check_memory(const posted_base& operation);
+  [[nodiscard]] std::optional<complaint> complain(const posted_base& operation);
   void submit(posted_base& operation);
   Result<void, verbs::PostError> post(posted_base& operation);
   Result<void, verbs::PostError> post_send(posted_base& operation, std::uint64_t wr_id);
@@ -88,10 +93,13 @@ class connection_core : public dependent, public std::enable_shared_from_this<co
   // Failures; under the lock.
   [[nodiscard]] error_code end_error() const;
   [[nodiscard]] error_code status_error(const posted_base& operation, verbs::Status status);
-  [[nodiscard]] error_code post_error(const posted_base& operation, std::errc code);
-  [[nodiscard]] std::string complaint(const posted_base& operation) const;
+  [[nodiscard]] error_code post_error(const posted_base& operation,
+                                      const verbs::PostError& refused);
   error_code refuse(errc code, const posted_base& operation, const std::string& sentence);
+  /// An operation has failed.
   void note(std::string sentence);
+  /// The same, and that ends the connection.
+  void note_end(std::string sentence);
   [[nodiscard]] std::string name() const;
 
   const std::shared_ptr<domain_core> domain_;
@@ -105,7 +113,9 @@ class connection_core : public dependent, public std::enable_shared_from_this<co
   bool given_up_ = false;  // closed, or aborted by a cancellation
   bool closed_ = false;
   connection_info info_;
-  std::string first_failure_;
+  std::string last_failure_;
+  std::string cause_of_end_;  // as an operation or the start-up has told it
+  registrations::memo last_known_;
   operation<nothing>* start_up_ = nullptr;
   operation_list shutdowns_, message_waits_;
   operation_list pending_sends_, pending_receives_, posted_;

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <optional>
+
 #include "device_core.hpp"
 #include "registrations.hpp"
 
@@ -11,10 +13,15 @@ class domain_core {
 
   [[nodiscard]] const std::shared_ptr<device_core>& device() const { return device_; }
   [[nodiscard]] verbs::ProtectionDomain& pd() { return pd_; }
-  /// As registrations::complaint() for this domain.
-  [[nodiscard]] std::string complaint(const local_buffer& buffer, bool written) const {
-    return device_->known().complaint(buffer, this, written);
-  }
+  /// Why `buffer`, which is to permit what is `needed`, cannot be used in this domain now, if it
+  /// cannot. Of memory that was registered by verbs the device says so, if it can.
+  [[nodiscard]] std::optional<complaint> complain(const const_local_buffer& buffer,
+                                                  verbs::Access needed,
+                                                  registrations::memo& last) const;
+  /// The same of the region that a window is to be bound to; of one that was registered by verbs
+  /// nothing.
+  [[nodiscard]] std::optional<complaint> complain(const verbs::BindWr& request,
+                                                  registrations::memo& last) const;
 
  private:
   std::shared_ptr<device_core> device_;

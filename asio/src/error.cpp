@@ -8,7 +8,7 @@ namespace {
 const char* text_of(errc code) {
   switch (code) {
     case errc::not_registered:
-      return "verbs: local memory is not registered so: other key, domain, right or range";
+      return "verbs: local memory is not registered, or in another domain, or not all of it";
     case errc::message_too_long: return "RDMAP: a message is longer than the receive that takes it";
     case errc::remote_access: return "RDMAP: the peer refused the STag, the range or the access";
     case errc::remote_invalid_request: return "RDMAP: the peer refused the request as malformed";
@@ -25,6 +25,10 @@ const char* text_of(errc code) {
     case errc::has_message_pool:
       return "asio: the connection receives into its message pool, not into buffers of the caller";
     case errc::not_supported: return "verbs: the connection was not made for this";
+    case errc::not_writable:
+      return "verbs: local memory was registered without the right to write there";
+    case errc::beyond_remote_buffer:
+      return "asio: the operation is longer than its remote_buffer, so nothing of it was sent";
   }
   return "asio: unknown error";
 }
@@ -37,6 +41,36 @@ class misuse_category final : public boost::system::error_category {
   [[nodiscard]] const char* name() const noexcept override { return "iwarp"; }
   [[nodiscard]] std::string message(int value) const override {
     return text_of(static_cast<errc>(value));
+  }
+};
+
+bool is_misuse(errc code) {
+  switch (code) {
+    case errc::not_registered:
+    case errc::window_bind:
+    case errc::not_connected:
+    case errc::invalid_request:
+    case errc::too_many_buffers:
+    case errc::no_message_pool:
+    case errc::has_message_pool:
+    case errc::not_supported:
+    case errc::not_writable:
+    case errc::beyond_remote_buffer: return true;
+    default: return false;
+  }
+}
+
+class cause_category final : public boost::system::error_category {
+ public:
+  [[nodiscard]] const char* name() const noexcept override { return "iwarp.condition"; }
+  [[nodiscard]] std::string message(int value) const override {
+    return value == static_cast<int>(condition::misuse)
+               ? "asio: the caller asked for what cannot be"
+               : "asio: unknown condition";
+  }
+  [[nodiscard]] bool equivalent(const error_code& code, int value) const noexcept override {
+    return value == static_cast<int>(condition::misuse) &&
+           code.category() == asio::error_category() && is_misuse(static_cast<errc>(code.value()));
   }
 };
 
@@ -63,6 +97,11 @@ class terminate_category final : public boost::system::error_category {
 
 const boost::system::error_category& error_category() noexcept {
   static const misuse_category category;
+  return category;
+}
+
+const boost::system::error_category& condition_category() noexcept {
+  static const cause_category category;
   return category;
 }
 

@@ -14,6 +14,32 @@ namespace detail {
 domain_core::domain_core(std::shared_ptr<device_core> of)
     : device_(std::move(of)), pd_(value_or_throw(device_->device().alloc_pd())) {}
 
+std::optional<complaint> domain_core::complain(const const_local_buffer& buffer,
+                                               verbs::Access needed,
+                                               registrations::memo& last) const {
+  if (buffer.size() == 0) return std::nullopt;
+  if (const auto known = device_->known().find(buffer.lkey(), last)) {
+    return complaint_of(buffer, *known, this, needed);
+  }
+  const verbs::Sge all{buffer.data(), static_cast<std::uint32_t>(buffer.size()), buffer.lkey()};
+  const auto usable = pd_.check({&all, 1}, needed);
+  if (usable) return std::nullopt;
+  const std::string name = to_text(buffer);
+  if (usable.error().code == std::errc::no_such_file_or_directory) {
+    return complaint{errc::not_registered,
+                     name + ": no memory is registered under that key, or no more"};
+  }
+  const bool only_right = bool(pd_.check({&all, 1}, verbs::Access::kNone));
+  return complaint{only_right ? errc::not_writable : errc::not_registered,
+                   name + ": " + usable.error().message};
+}
+
+std::optional<complaint> domain_core::complain(const verbs::BindWr& request,
+                                               registrations::memo& last) const {
+  const auto known = device_->known().find(request.region, last);
+  return known ? complaint_of(request, *known, this) : std::nullopt;
+}
+
 }  // namespace detail
 
 // ---- Domains ----
@@ -23,14 +49,14 @@ domain::~domain() = default;
 domain::domain(domain&&) noexcept = default;
 domain& domain::operator=(domain&&) noexcept = default;
 any_io_executor domain::get_executor() const { return core_->device()->executor(); }
-access domain::read_sink() const { return core_->pd().read_sink(); }
+access_rights domain::read_sink() const { return core_->pd().read_sink(); }
 verbs::ProtectionDomain& domain::native_handle() { return core_->pd(); }
 
 // ---- Registered memory ----
 
 class registered_memory::registration {
  public:
-  registration(std::shared_ptr<detail::domain_core> in, MutableBytes memory, access rights)
+  registration(std::shared_ptr<detail::domain_core> in, MutableBytes memory, access_rights rights)
       : domain_(std::move(in)),
         region_(detail::value_or_throw(domain_->pd().register_memory(memory, checked(rights)))) {
     domain_->device()->known().add(region_.lkey(),
@@ -47,11 +73,11 @@ class registered_memory::registration {
 
  private:
   // Buffers here are named by their address, and offsets by part().
-  static access checked(access rights) {
-    if (has(rights, access::kZeroBased)) {
+  static access_rights checked(access_rights rights) {
+    if (has(rights, access_rights::kZeroBased)) {
       throw boost::system::system_error(
           make_error_code(errc::invalid_request),
-          "registered memory: access::kZeroBased has no use here; see part() and remote()");
+          "registered memory: access_rights::kZeroBased has no use here; see part() and remote()");
     }
     return rights;
   }
@@ -60,7 +86,8 @@ class registered_memory::registration {
   verbs::MemoryRegion region_;
 };
 
-registered_memory::registered_memory(domain& in, boost::asio::mutable_buffer memory, access rights)
+registered_memory::registered_memory(domain& in, boost::asio::mutable_buffer memory,
+                                     access_rights rights)
     : registration_(std::make_unique<registration>(
           in.core_, MutableBytes(static_cast<std::byte*>(memory.data()), memory.size()), rights)) {}
 registered_memory::~registered_memory() = default;
@@ -78,6 +105,12 @@ remote_buffer registered_memory::remote(std::size_t offset, std::size_t size) co
   const verbs::RemoteBuffer whole = registration_->region().remote();
   return remote_buffer{whole.stag, whole.offset, whole.length}.part(offset, size);
 }
+
+// With these rights neither side of a connection writes to it, and nothing here does.
+registered_const_memory::registered_const_memory(domain& in, boost::asio::const_buffer memory,
+                                                 source_rights rights)
+    : memory_(in, boost::asio::mutable_buffer(const_cast<void*>(memory.data()), memory.size()),
+              static_cast<access_rights>(rights)) {}
 
 // ---- Memory of our own ----
 
@@ -102,7 +135,7 @@ page_memory& page_memory::operator=(page_memory&& other) noexcept {
 
 }  // namespace detail
 
-registered_buffer::registered_buffer(domain& in, std::size_t size, access rights)
+registered_buffer::registered_buffer(domain& in, std::size_t size, access_rights rights)
     : detail::page_memory(size),
       registered_memory(in, boost::asio::mutable_buffer(memory(), size), rights) {}
 
@@ -117,7 +150,7 @@ memory_window& memory_window::operator=(memory_window&&) noexcept = default;
 
 // The owner of a window chooses its key, the low octet (RFC 5040 §5.1): another one each time.
 detail::binding memory_window::next_binding(const registered_memory& region, std::size_t offset,
-                                            std::size_t size, access rights) {
+                                            std::size_t size, access_rights rights) {
   const std::uint32_t index = stag_.value() & ~0xFFU;
   stag_ = Stag{index | ((stag_.value() + 1U) & 0xFFU)};
   const local_buffer part = region.part(offset, size);

@@ -88,10 +88,8 @@ message& message::operator=(message&& other) noexcept {
   return *this;
 }
 
-boost::asio::const_buffer message::data() const {
-  return slot_ == nullptr ? boost::asio::const_buffer()
-                          : boost::asio::const_buffer(slot_->buffer.data(), slot_->size);
-}
+const std::byte* message::data() const { return slot_ == nullptr ? nullptr : slot_->buffer.data(); }
+std::size_t message::size() const { return slot_ == nullptr ? 0 : slot_->size; }
 
 local_buffer message::buffer() const {
   return slot_ == nullptr ? local_buffer() : slot_->buffer.part(0, slot_->size);

@@ -18,7 +18,7 @@ constexpr std::size_t kAtomicSize = sizeof(std::uint64_t);
 // Elements of a list as verbs want them.
 class sges {
  public:
-  explicit sges(const buffer_list& buffers) : size_(buffers.size()) {
+  explicit sges(const const_buffer_list& buffers) : size_(buffers.size()) {
     for (std::size_t i = 0; i < size_; ++i) {
       sges_[i] = {buffers[i].data(), static_cast<std::uint32_t>(buffers[i].size()),
                   buffers[i].lkey()};
@@ -27,7 +27,7 @@ class sges {
   [[nodiscard]] std::span<const verbs::Sge> all() const { return std::span(sges_).first(size_); }
 
  private:
-  std::array<verbs::Sge, buffer_list::kMax> sges_;
+  std::array<verbs::Sge, const_buffer_list::kMax> sges_;
   std::size_t size_;
 };
 
@@ -122,6 +122,7 @@ void connection_core::request(posted_base& operation) {
 
 // Gives a request to the device, or ends it.
 void connection_core::submit(posted_base& operation) {
+  if (const error_code error = check_memory(operation)) return end(operation, error);
   operation.owner = shared_from_this();
   posted_.push_back(operation);
   const bool receive = operation.in == posted_base::queue::receive;
@@ -132,7 +133,7 @@ void connection_core::submit(posted_base& operation) {
   posted_.erase(operation);
   const auto owner = std::move(operation.owner);
   give_back_place(operation);
-  end(operation, post_error(operation, posted.error().code));
+  end(operation, post_error(operation, posted.error()));
 }
 
 Result<void, verbs::PostError> connection_core::post(posted_base& operation) {
@@ -163,8 +164,7 @@ Result<void, verbs::PostError> connection_core::post_send(posted_base& operation
     wr.sges = {&other, 1};
   } else if (loose != 0) {
     wr.flags = wr.flags | verbs::SendFlags::kInline;
-    other = {const_cast<void*>(request.unregistered.data()),  // verbs only read it
-             static_cast<std::uint32_t>(loose), Stag{}};
+    other = verbs::inline_sge({static_cast<const std::byte*>(request.unregistered.data()), loose});
     wr.sges = {&other, 1};
   }
   if (operation.is_atomic) {

@@ -4,3 +4,5 @@ s/^.*operator(==|<=>)\(.*= default;$//
 # Who was moved from is empty.
 s/^ *([A-Za-z_]+)\(\1&&[ a-z]*\) noexcept( = default)?;$//
 s/^ *([A-Za-z_]+)& operator=\(\1&&[ a-z]*\) noexcept( = default)?;$//
+# What a set of flags has besides its enumerators.
+s/^IWARP_FLAGS\((.*)\)$/\/** The union of two sets. *\/ constexpr \1 operator|(\1 a, \1 b); \/** Whether all of `flag` is in `set`. *\/ constexpr bool has(\1 set, \1 flag);/

@@ -58,7 +58,7 @@ TEST(AsioCloseAnywhere, EndsEachOperationOnce) {
     domain in(on);
     acceptor at(on, {net::ip::make_address("127.0.0.1"), 0});
     connection client(in, {.message_count = 8}), server(in, {.message_count = 8});
-    registered_buffer memory(in, 65536, access::kLocalWrite | access::kRemoteWrite);
+    registered_buffer memory(in, 65536, access_rights::kLocalWrite | access_rights::kRemoteWrite);
     int started = 0, ended = 0;
     const auto end = [&](auto...) { ++ended; };
     const auto work = [&](error_code) {
@@ -111,7 +111,7 @@ TEST_F(AsioSlots, TotalEndsWhatWaits) {
 TEST_F(AsioSlots, TotalLeavesWhatTheDeviceHas) {
   connect_pair();
   registered_buffer here(client_domain, 1 << 20),
-      there(server_domain, 1 << 20, access::kLocalWrite | access::kRemoteWrite);
+      there(server_domain, 1 << 20, access_rights::kLocalWrite | access_rights::kRemoteWrite);
   told<> written;
   client.async_write(here, there.remote(), with_slot(written.handler()));
   signal.emit(cancellation_type::total);
@@ -123,7 +123,7 @@ TEST_F(AsioSlots, TotalLeavesWhatTheDeviceHas) {
 TEST_F(AsioSlots, TotalEndsARequestThatWaitsForRoom) {
   connect_pair();
   registered_buffer here(client_domain, 1 << 20),
-      there(server_domain, 1 << 20, access::kLocalWrite | access::kRemoteWrite);
+      there(server_domain, 1 << 20, access_rights::kLocalWrite | access_rights::kRemoteWrite);
   told<> others, last, behind;
   for (int i = 0; i < 200; ++i) client.async_write(here, there.remote(), others.handler());
   client.async_write(here, there.remote(), with_slot(last.handler()));
@@ -139,7 +139,7 @@ TEST_F(AsioSlots, TerminalEndsTheConnection) {
   connect_pair();
   registered_buffer here(client_domain, 64);
   told<> read;
-  registered_buffer there(server_domain, 64, access::kRemoteRead);
+  registered_buffer there(server_domain, 64, access_rights::kRemoteRead);
   send_request request{.opcode = verbs::Opcode::kRead, .local = here, .remote = there.remote()};
   client.async_request(request, with_slot(read.handler()));
   signal.emit(cancellation_type::terminal);

@@ -22,9 +22,7 @@ namespace net = boost::asio;
 using namespace std::chrono_literals;
 
 inline net::const_buffer text(std::string_view words) { return net::buffer(words); }
-inline std::string text(const message& from) {
-  return {static_cast<const char*>(from.data().data()), from.size()};
-}
+inline std::string text(const message& from) { return std::string(from.text()); }
 
 /// What a handler was told, and how often.
 template <typename Result = detail::nothing>

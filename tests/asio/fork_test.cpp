@@ -54,8 +54,8 @@ struct Program {
   net::io_context io{1};
   device on{io};
   domain in{on};
-  registered_buffer here{in, 50'000, access::kLocalWrite};
-  registered_buffer theirs{in, 50'000, access::kLocalWrite | access::kRemoteRead};
+  registered_buffer here{in, 50'000, access_rights::kLocalWrite};
+  registered_buffer theirs{in, 50'000, access_rights::kLocalWrite | access_rights::kRemoteRead};
   acceptor at{on, endpoint(net::ip::make_address("127.0.0.1"), 0)};
   connection client{in, {.message_count = 16}};
   connection server{in, {.message_count = 16}};

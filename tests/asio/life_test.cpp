@@ -11,7 +11,8 @@ namespace {
 
 class AsioLife : public PlainTest {
  protected:
-  registered_buffer there{server_domain, 1 << 20, access::kLocalWrite | access::kRemoteWrite};
+  registered_buffer there{server_domain, 1 << 20,
+                          access_rights::kLocalWrite | access_rights::kRemoteWrite};
   registered_buffer here{client_domain, 1 << 20};
 };
 
@@ -178,8 +179,8 @@ TEST(AsioDestruction, InAnyOrderIsSafe) {
     auto at = std::make_unique<acceptor>(*on, endpoint(net::ip::make_address("127.0.0.1"), 0));
     auto client = std::make_unique<connection>(*in, connection_options{.messages = pool.get()});
     auto server = std::make_unique<connection>(*in, connection_options{.messages = pool.get()});
-    auto memory =
-        std::make_unique<registered_buffer>(*in, 4096, access::kLocalWrite | access::kRemoteWrite);
+    auto memory = std::make_unique<registered_buffer>(
+        *in, 4096, access_rights::kLocalWrite | access_rights::kRemoteWrite);
     int ended = 0;
     auto count = [&ended](auto...) { ++ended; };
     at->async_request(
@@ -266,7 +267,7 @@ TEST(AsioThreads, ManyMayRunTheContext) {
     try {
       for (;;) {
         const message got = co_await client.async_receive(net::use_awaitable);
-        co_await client.async_send(got.data(), net::use_awaitable);
+        co_await client.async_send(got.bytes(), net::use_awaitable);
       }
     } catch (const boost::system::system_error& over) {
       EXPECT_EQ(over.code(), net::error::eof);

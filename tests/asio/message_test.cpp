@@ -245,14 +245,15 @@ TEST_F(AsioOwnBuffers, QueueMoreRequestsThanTheDeviceTakes) {
 }
 
 TEST_F(AsioOwnBuffers, SendWithInvalidateEndsTheWindow) {
-  registered_buffer memory(client_domain, 4096, access::kLocalWrite | access::kWindowBind);
+  registered_buffer memory(client_domain, 4096,
+                           access_rights::kLocalWrite | access_rights::kWindowBind);
   memory_window window(client_domain);
   registered_buffer notes(client_domain, 64);
   told<remote_buffer> bound;
   told<received> got;
   connect_pair();
   client.async_receive_into(notes, got.handler());
-  client.async_bind(window, memory, 16, 32, access::kRemoteWrite, bound.handler());
+  client.async_bind(window, memory, 16, 32, access_rights::kRemoteWrite, bound.handler());
   ASSERT_TRUE(run_until([&] { return bound.times == 1; }));
   ASSERT_FALSE(bound.error) << bound.error.message();
   EXPECT_EQ(bound.result.length, 32U);
@@ -267,7 +268,7 @@ TEST_F(AsioOwnBuffers, SendWithInvalidateEndsTheWindow) {
   const remote_buffer first = bound.result;
 
   // Bound again it has another STag.
-  client.async_bind(window, memory, 0, 16, access::kRemoteWrite, bound.handler());
+  client.async_bind(window, memory, 0, 16, access_rights::kRemoteWrite, bound.handler());
   ASSERT_TRUE(run_until([&] { return bound.times == 2; }));
   ASSERT_FALSE(bound.error) << bound.error.message();
   EXPECT_NE(bound.result.stag, first.stag);

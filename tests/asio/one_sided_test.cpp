@@ -7,9 +7,9 @@ class AsioOneSided : public AsioTest {
  protected:
   AsioOneSided() { connect_pair(); }
 
-  registered_buffer there{
-      server_domain, 65536,
-      access::kLocalWrite | access::kRemoteWrite | access::kRemoteRead | access::kRemoteAtomic};
+  registered_buffer there{server_domain, 65536,
+                          access_rights::kLocalWrite | access_rights::kRemoteWrite |
+                              access_rights::kRemoteRead | access_rights::kRemoteAtomic};
   registered_buffer here{client_domain, 65536};
 };
 

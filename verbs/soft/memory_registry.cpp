@@ -128,23 +128,51 @@ Outcome<std::shared_ptr<provider::Mr>> register_memory(
       process::make_shared_here<SoftMr>(registry, pd, *stag, *buffer));
 }
 
+namespace {
+
+Outcome<ddp::StagTable::Pin> pin(const ddp::StagTable& table, const ddp::Accessor& by,
+                                 const Sge& part, ddp::Rights wanted) {
+  const TaggedOffset at{reinterpret_cast<std::uintptr_t>(part.address)};
+  auto pinned = table.pin(part.lkey, by, wanted, at, part.length);
+  if (pinned) return std::move(*pinned);
+  switch (pinned.error()) {
+    case ddp::Error::kInvalidStag:
+      return fail(std::errc::no_such_file_or_directory, "no memory is registered under its lkey");
+    case ddp::Error::kBoundsViolation:
+    case ddp::Error::kTaggedOffsetWrap:
+      return fail(std::errc::bad_address, "it is not all inside the region that its lkey opens");
+    case ddp::Error::kAccessViolation:
+      return fail(std::errc::operation_not_permitted,
+                  "its region was registered without that right");
+    default:
+      return fail(std::errc::operation_not_permitted, "its region is of another protection domain");
+  }
+}
+
+}  // namespace
+
+Outcome<void> check(const ddp::StagTable& table, const ddp::Accessor& by, std::span<const Sge> sges,
+                    Access needed) {
+  const ddp::Rights wanted = rights_of(needed);
+  for (std::size_t i = 0; i < sges.size(); ++i) {
+    const auto pinned = pin(table, by, sges[i], wanted);
+    if (pinned) continue;
+    return failure(
+        Error{pinned.error().code, "sges[" + std::to_string(i) + "]: " + pinned.error().message});
+  }
+  return {};
+}
+
 Outcome<void> prefetch(const ddp::StagTable& table, const ddp::Accessor& by,
                        std::span<const Sge> parts, Touch touch) {
   const ddp::Rights wanted = touch == Touch::kWrite ? ddp::Rights::kLocalWrite : ddp::Rights::kNone;
   for (const Sge& part : parts) {
-    const TaggedOffset at{reinterpret_cast<std::uintptr_t>(part.address)};
-    const auto pin = table.pin(part.lkey, by, wanted, at, part.length);
-    if (!pin) {
-      const bool unknown = pin.error() == ddp::Error::kInvalidStag;
-      const bool outside = pin.error() == ddp::Error::kBoundsViolation ||
-                           pin.error() == ddp::Error::kTaggedOffsetWrap;
-      return fail(
-          unknown   ? std::errc::no_such_file_or_directory
-          : outside ? std::errc::bad_address
-                    : std::errc::operation_not_permitted,
-          "memory region: what is to be fetched is not all in one of this PD that allows it");
+    const auto pinned = pin(table, by, part, wanted);
+    if (!pinned) {
+      return failure(Error{pinned.error().code,
+                           "memory region: cannot be fetched: " + pinned.error().message});
     }
-    if (!make_present({pin->memory(), part.length}, touch)) {
+    if (!make_present({pinned->memory(), part.length}, touch)) {
       return fail(std::errc::bad_address, "memory region: what is to be fetched is not there");
     }
   }

@@ -190,6 +190,9 @@ ddp::Rights rights_of(Access access);
 Outcome<ddp::TaggedBuffer> buffer_of(MutableBytes memory, ddp::ProtectionDomainId pd,
                                      Access access);
 
+/// Whether requests of `by` could use such memory. Errors: those of ProtectionDomain::check().
+Outcome<void> check(const ddp::StagTable& table, const ddp::Accessor& by, std::span<const Sge> sges,
+                    Access needed);
 /// Makes parts of registered memory present. Errors: those of provider::Provider::prefetch().
 Outcome<void> prefetch(const ddp::StagTable& table, const ddp::Accessor& by,
                        std::span<const Sge> parts, Touch touch);

@@ -188,6 +188,14 @@ class SoftProvider final : public provider::Provider {
                           to_write ? Touch::kWrite : Touch::kRead);
   }
 
+  [[nodiscard]] Outcome<void> check(const std::shared_ptr<provider::Pd>& pd,
+                                    std::span<const Sge> sges, Access needed) const override {
+    if (origin_.refuses()) return refused();
+    const auto own = own_pd(pd);
+    if (!own) return fail(std::errc::invalid_argument, "memory region: a foreign PD");
+    return soft::check(registry()->table(), own->id(), sges, needed);
+  }
+
   Outcome<std::shared_ptr<provider::Mw>> alloc_window(const std::shared_ptr<provider::Pd>& pd,
                                                       WindowType type) override {
     if (origin_.refuses()) return refused();

@@ -83,6 +83,15 @@ Outcome<MemoryRegion> ProtectionDomain::register_memory(MutableBytes memory, Acc
   return MemoryRegion(owner_, std::move(*core), memory, access);
 }
 
+// A provider takes all memory as it comes: that of these rights it only reads.
+Outcome<ConstMemoryRegion> ProtectionDomain::register_memory(ConstBytes memory,
+                                                             SourceAccess access) {
+  const MutableBytes read_only(const_cast<std::byte*>(memory.data()), memory.size());
+  auto region = register_memory(read_only, static_cast<Access>(access));
+  if (!region) return failure(region.error());
+  return ConstMemoryRegion(std::move(*region));
+}
+
 Outcome<MemoryWindow> ProtectionDomain::alloc_window(WindowType type) {
   auto core = owner_->alloc_window(core_, type);
   if (!core) return failure(core.error());

@@ -4,6 +4,7 @@ namespace iwarp::rnic {
 namespace {
 
 using verbs::Opcode;
+using verbs::PostField;
 using verbs::SendWr;
 
 std::uint64_t octets_of(std::span<const verbs::Sge> sges) {
@@ -30,25 +31,45 @@ bool is_lacking(const SendWr& request, const PostLimits& limits) {
   }
 }
 
-}  // namespace
-
-std::errc refusal_of(const SendWr& request, const PostLimits& limits) {
-  const std::uint64_t octets = octets_of(request.sges);
-  if (request.opcode > Opcode::kRegister) return std::errc::invalid_argument;
-  if (is_lacking(request, limits)) return std::errc::not_supported;
-  if (request.sges.size() > limits.max_send_sge) return std::errc::invalid_argument;
-  if (octets > UINT32_MAX) return std::errc::message_size;
-  if (request.opcode == Opcode::kBindWindow && request.bind == nullptr) {
-    return std::errc::invalid_argument;
-  }
-  if (!has(request.flags, verbs::SendFlags::kInline)) return {};
-  const bool taken = may_be_inline(request.opcode) && octets <= limits.max_inline;
-  return taken ? std::errc{} : std::errc::invalid_argument;
+verbs::PostError malformed(PostField field, const char* reason) {
+  return {.code = std::errc::invalid_argument, .field = field, .reason = reason};
 }
 
-std::errc refusal_of(const verbs::RecvWr& request, const PostLimits& limits) {
-  if (request.sges.size() > limits.max_recv_sge) return std::errc::invalid_argument;
-  return octets_of(request.sges) > UINT32_MAX ? std::errc::message_size : std::errc{};
+verbs::PostError too_long() { return {.code = std::errc::message_size, .field = PostField::kSges}; }
+
+}  // namespace
+
+std::optional<verbs::PostError> refusal_of(const SendWr& request, const PostLimits& limits) {
+  const std::uint64_t octets = octets_of(request.sges);
+  if (request.opcode > Opcode::kRegister) {
+    return malformed(PostField::kOpcode, "there is no such operation");
+  }
+  if (is_lacking(request, limits)) {
+    return verbs::PostError{.code = std::errc::not_supported,
+                            .field = PostField::kOpcode,
+                            .reason = "the adapter does not have this operation"};
+  }
+  if (request.sges.size() > limits.max_send_sge) {
+    return malformed(PostField::kSges, "more elements than QpCapacity::max_send_sge");
+  }
+  if (octets > UINT32_MAX) return too_long();
+  if (request.opcode == Opcode::kBindWindow && request.bind == nullptr) {
+    return malformed(PostField::kBind, "kBindWindow needs what it is to bind");
+  }
+  if (!has(request.flags, verbs::SendFlags::kInline)) return std::nullopt;
+  if (!may_be_inline(request.opcode)) {
+    return malformed(PostField::kFlags, "kInline is for Sends and Writes only");
+  }
+  if (octets <= limits.max_inline) return std::nullopt;
+  return malformed(PostField::kSges, "with kInline more octets than QpCapacity::max_inline");
+}
+
+std::optional<verbs::PostError> refusal_of(const verbs::RecvWr& request, const PostLimits& limits) {
+  if (request.sges.size() > limits.max_recv_sge) {
+    return malformed(PostField::kSges, "more elements than QpCapacity::max_recv_sge");
+  }
+  if (octets_of(request.sges) > UINT32_MAX) return too_long();
+  return std::nullopt;
 }
 
 }  // namespace iwarp::rnic

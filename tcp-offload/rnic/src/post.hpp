@@ -1,8 +1,9 @@
 #pragma once
 
+#include <optional>
 #include <span>
-#include <system_error>
 
+#include "iwarp/verbs/post_error.hpp"
 #include "iwarp/verbs/types.hpp"
 
 namespace iwarp::rnic {
@@ -13,14 +14,15 @@ struct PostLimits {
   bool windows = false;
 };
 
-/// Why a request is refused before the adapter sees it; no code if it is not.
-std::errc refusal_of(const verbs::SendWr& request, const PostLimits& limits);
-std::errc refusal_of(const verbs::RecvWr& request, const PostLimits& limits);
+/// Why a request is refused before the adapter sees it, if it is. The index is the caller's to fill
+/// in.
+std::optional<verbs::PostError> refusal_of(const verbs::SendWr& request, const PostLimits& limits);
+std::optional<verbs::PostError> refusal_of(const verbs::RecvWr& request, const PostLimits& limits);
 
 /// Which requests of a list the adapter gets.
 struct Admitted {
-  std::size_t count = 0;  ///< From the front.
-  std::errc why{};        ///< Why not all.
+  std::size_t count = 0;                  ///< From the front.
+  std::optional<verbs::PostError> why{};  ///< Why not all.
 };
 
 /// Those before the first that is refused.
@@ -29,7 +31,10 @@ Admitted admitted(std::span<const Request> requests, const PostLimits& limits) {
   Admitted result;
   for (const Request& each : requests) {
     result.why = refusal_of(each, limits);
-    if (result.why != std::errc{}) break;
+    if (result.why) {
+      result.why->index = result.count;
+      break;
+    }
     ++result.count;
   }
   return result;

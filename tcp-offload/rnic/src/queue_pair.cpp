@@ -149,7 +149,8 @@ Result<void, verbs::PostError> QueuePair::post_send(std::span<const verbs::SendW
 Result<void, verbs::PostError> QueuePair::post_receive(std::span<const verbs::RecvWr> requests) {
   if (origin_.refuses()) return verbs::refused_post();
   if (!native_->shares_receives()) return native_->receives().post(requests);
-  return failure(verbs::PostError{std::errc::invalid_argument, 0});
+  return failure(verbs::PostError{.code = std::errc::invalid_argument,
+                                  .reason = "the queue pair receives from a shared receive queue"});
 }
 
 void QueuePair::allow_peer(verbs::Access rights) {

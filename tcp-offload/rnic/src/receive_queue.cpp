@@ -18,7 +18,7 @@ Result<void, PostError> ReceiveQueue::post(std::span<const RecvWr> requests) {
     const int error = post(requests[at]);
     if (error != 0) return failure(PostError{static_cast<std::errc>(error), at});
   }
-  if (taken.why != std::errc{}) return failure(PostError{taken.why, taken.count});
+  if (taken.why) return failure(*taken.why);
   return {};
 }
 

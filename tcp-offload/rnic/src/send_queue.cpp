@@ -32,7 +32,8 @@ void SendQueue::check_binds(std::span<const SendWr> requests, Admitted& taken) c
     if (requests[at].opcode != verbs::Opcode::kBindWindow) continue;
     const BindTargets bind = init_.memory->targets_of(*requests[at].bind);
     if (bind.window != nullptr && bind.region != nullptr) continue;
-    taken = {at, std::errc::invalid_argument};
+    taken = {at, PostError{std::errc::invalid_argument, at, verbs::PostField::kBind, 0,
+                           "the adapter has no such window, or no such region"}};
     return;
   }
 }
@@ -48,13 +49,13 @@ Result<void, PostError> SendQueue::post(std::span<const SendWr> requests, verbs:
   Admitted taken = admitted(requests, init_.limits);
   check_binds(requests, taken);
   make_room(taken.count);
-  if (taken.count > room()) taken = {room(), std::errc::not_enough_memory};
-  if (taken.why != std::errc{} && posting == verbs::Posting::kAllOrNone) {
-    return failure(PostError{taken.why, taken.count});
+  if (const std::size_t most = room(); taken.count > most) {
+    taken = {most, PostError{std::errc::not_enough_memory, most}};
   }
+  if (taken.why && posting == verbs::Posting::kAllOrNone) return failure(*taken.why);
   const Given given = give(requests.first(taken.count));
   if (given.error != 0) return failure(PostError{static_cast<std::errc>(given.error), given.count});
-  if (taken.why != std::errc{}) return failure(PostError{taken.why, taken.count});
+  if (taken.why) return failure(*taken.why);
   return {};
 }
 

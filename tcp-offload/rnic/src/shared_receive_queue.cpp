@@ -55,7 +55,7 @@ Result<void, PostError> SharedReceiveQueue::post_receive(std::span<const RecvWr>
     const int error = hand_over(requests[at], *slot);
     if (error != 0) return failure(PostError{static_cast<std::errc>(error), at});
   }
-  if (taken.why != std::errc{}) return failure(PostError{taken.why, taken.count});
+  if (taken.why) return failure(*taken.why);
   return {};
 }
 

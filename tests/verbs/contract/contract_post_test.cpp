@@ -45,6 +45,7 @@ TEST_P(IdlePostContract, AReceiveWithTooManyElementsIsRefused) {
   ASSERT_FALSE(posted);
   EXPECT_EQ(posted.error().code, std::errc::invalid_argument);
   EXPECT_EQ(posted.error().index, 1U);
+  EXPECT_EQ(posted.error().field, PostField::kSges);
 }
 
 TEST_P(IdlePostContract, AFullReceiveQueueTakesWhatItHasRoomFor) {
@@ -78,6 +79,8 @@ TEST_P(PostContract, ASendWithTooManyElementsIsRefused) {
   ASSERT_FALSE(posted);
   EXPECT_EQ(posted.error().code, std::errc::invalid_argument);
   EXPECT_EQ(posted.error().index, 0U);
+  EXPECT_EQ(posted.error().field, PostField::kSges);
+  EXPECT_FALSE(posted.error().message().empty());
   expect_service(left, right);
 }
 
@@ -93,7 +96,9 @@ TEST_P(PostContract, TooMuchInlineIsRefused) {
 TEST_P(PostContract, AnInlineReadIsRefused) {
   SendWr request = read_of(1, gather, server.buffer(10));
   request.flags = SendFlags::kSignaled | SendFlags::kInline;
-  EXPECT_EQ(refusal(left.qp->post_send(request)), std::errc::invalid_argument);
+  const auto posted = left.qp->post_send(request);
+  EXPECT_EQ(refusal(posted), std::errc::invalid_argument);
+  EXPECT_EQ(posted ? PostField::kNone : posted.error().field, PostField::kFlags);
   expect_service(left, right);
 }
 
@@ -105,6 +110,7 @@ TEST_P(PostContract, WhatIsBeforeARefusedRequestIsPosted) {
   ASSERT_FALSE(posted);
   EXPECT_EQ(posted.error().code, std::errc::invalid_argument);
   EXPECT_EQ(posted.error().index, 2U);
+  EXPECT_EQ(posted.error().message().rfind("request 2: sges", 0), 0U) << posted.error().message();
   ASSERT_TRUE(until([&] { return client.sent.size() >= 2 && server.received.size() >= 2; }));
   expect_service(left, right);  // behind all that was posted
   EXPECT_EQ(ids(client.sent), (Ids{1, 2, 991}));

@@ -2,9 +2,11 @@
 
 #include <boost/asio/ip/tcp.hpp>
 #include <chrono>
+#include <concepts>
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -77,13 +79,15 @@ struct received {
 /// Everything that can be asked of a send queue. The functions of connection are short for it.
 struct send_request {
   verbs::Opcode opcode = verbs::Opcode::kSend;  ///< What is asked for.
-  buffer_list local{};  ///< This side's memory: the data, or the sink of a Read.
+  /// This side's memory: the data, or the sink of a Read, which was registered with local write.
+  const_buffer_list local{};
   /// Instead of `local`, at most max_inline octets, copied before the operation is queued.
   boost::asio::const_buffer unregistered{};
-  remote_buffer remote{};  ///< Writes, Reads: as long as `local`, or longer; atomics: 8 octets.
-  bool fence = false;      ///< Waits until the Reads and atomics before it have ended.
-  bool solicited = false;  ///< Wakes a peer that waits for solicited events only.
-  Stag invalidate{};       ///< Opcode::kSendInvalidate: the peer's; kInvalidate: ours.
+  /// Writes, Reads: as long as `local`, or longer; atomics: 8 octets, at a multiple of 8.
+  remote_buffer remote{};
+  bool fence = false;              ///< Waits until the Reads and atomics before it have ended.
+  bool solicited = false;          ///< Wakes a peer that waits for solicited events only.
+  Stag invalidate{};               ///< Opcode::kSendInvalidate: the peer's; kInvalidate: ours.
   std::uint64_t immediate = 0;     ///< Of requests with immediate: eight octets.
   verbs::AtomicOperands atomic{};  ///< Of atomics.
 };
@@ -164,6 +168,11 @@ IWARP_API void start_bind(connection_core&, posted<remote_buffer>&, const bindin
 /// `operator||`) closes the connection, weaker types have no effect. Boost 1.74 has no cancellation
 /// slots; there, and everywhere, cancel() and close() do it by hand.
 ///
+/// **Misuse.** An operation that cannot be as it was asked for (more than the remote_buffer holds,
+/// memory that is not registered or may not be written to, too many buffers, no connection) ends
+/// with an error of its own, for which `error == condition::misuse` holds. Nothing of it is sent,
+/// and the connection goes on. last_failure() says what was wrong.
+///
 /// **Destruction**, like close(), ends what is under way with operation_aborted, each operation
 /// once. Destroyed when no send request is under way, the connection closes behind what was sent.
 class IWARP_API connection {
@@ -240,7 +249,7 @@ class IWARP_API connection {
 
   /// One message, which takes a receive of the peer. void(error_code).
   template <typename Token>
-  auto async_send(const buffer_list& message, Token&& token) {
+  auto async_send(const const_buffer_list& message, Token&& token) {
     return async_request({.local = message}, std::forward<Token>(token));
   }
   /// The same from memory that is not registered: at most max_inline octets, which are copied.
@@ -248,9 +257,15 @@ class IWARP_API connection {
   auto async_send(boost::asio::const_buffer message, Token&& token) {
     return async_request({.unregistered = message}, std::forward<Token>(token));
   }
+  /// The same of what is a std::span<const std::byte>, or becomes one: std::as_bytes(…).
+  template <std::convertible_to<std::span<const std::byte>> Octets, typename Token>
+  auto async_send(const Octets& message, Token&& token) {
+    return async_request({.unregistered = detail::to_const_buffer(message)},
+                         std::forward<Token>(token));
+  }
   /// Also ends an STag of the peer, when the message is delivered (RFC 5040 §5.3).
   template <typename Token>
-  auto async_send_invalidate(const buffer_list& message, Stag peers, Token&& token) {
+  auto async_send_invalidate(const const_buffer_list& message, Stag peers, Token&& token) {
     return async_request(
         {.opcode = verbs::Opcode::kSendInvalidate, .local = message, .invalidate = peers},
         std::forward<Token>(token));
@@ -283,7 +298,7 @@ class IWARP_API connection {
 
   /// RDMA Write. The peer's program learns nothing of it. void(error_code).
   template <typename Token>
-  auto async_write(const buffer_list& from, const remote_buffer& to, Token&& token) {
+  auto async_write(const const_buffer_list& from, const remote_buffer& to, Token&& token) {
     return async_request({.opcode = verbs::Opcode::kWrite, .local = from, .remote = to},
                          std::forward<Token>(token));
   }
@@ -293,10 +308,15 @@ class IWARP_API connection {
     return async_request({.opcode = verbs::Opcode::kWrite, .unregistered = from, .remote = to},
                          std::forward<Token>(token));
   }
+  /// The same of what is a std::span<const std::byte>, or becomes one.
+  template <std::convertible_to<std::span<const std::byte>> Octets, typename Token>
+  auto async_write(const Octets& from, const remote_buffer& to, Token&& token) {
+    return async_write(detail::to_const_buffer(from), to, std::forward<Token>(token));
+  }
   /// A Write, and right behind it Immediate Data, which takes a receive of the peer (RFC 7306 §6).
   template <typename Token>
-  auto async_write_immediate(const buffer_list& from, const remote_buffer& to, std::uint64_t value,
-                             Token&& token) {
+  auto async_write_immediate(const const_buffer_list& from, const remote_buffer& to,
+                             std::uint64_t value, Token&& token) {
     return async_request(
         {.opcode = verbs::Opcode::kWriteImmediate, .local = from, .remote = to, .immediate = value},
         std::forward<Token>(token));
@@ -329,10 +349,10 @@ class IWARP_API connection {
   // ---- Memory windows ----
 
   /// Opens a part of `region` to this connection's peer, under the window's next STag, which is the
-  /// result. `region` allows access::kWindowBind. void(error_code, remote_buffer).
+  /// result. `region` allows access_rights::kWindowBind. void(error_code, remote_buffer).
   template <typename Token>
   auto async_bind(memory_window& window, const registered_memory& region, std::size_t offset,
-                  std::size_t size, access rights, Token&& token) {
+                  std::size_t size, access_rights rights, Token&& token) {
     return start<detail::posted<remote_buffer>>(
         [binding = window.next_binding(region, offset, size, rights)](auto& core, auto& operation) {
           detail::start_bind(core, operation, binding);
@@ -359,10 +379,15 @@ class IWARP_API connection {
   [[nodiscard]] bool is_open() const;  ///< Connected, and not over.
   /// What both sides agreed on, and the peer's private data; empty before.
   [[nodiscard]] connection_info info() const;
-  /// The first failure in a sentence that names the object and what was wrong with it; of a
-  /// connection that is over also which side ended it, in which layer and why. Empty if all is
-  /// well.
+  /// Why it is over, in a sentence: which side ended it, in which layer and why, also if that was
+  /// as it should be; of one that did not come about, why not. Empty before, as long as it lives:
+  /// an operation that fails on a living connection is told by its own error, and by
+  /// last_failure().
   [[nodiscard]] std::string why() const;
+  /// The latest operation that failed by itself, in a sentence that names the operation and what
+  /// was wrong with it; not those that only ended with the connection. Empty if none has. Whether
+  /// the connection lives says is_open().
+  [[nodiscard]] std::string last_failure() const;
   /// Why it is over, part by part.
   [[nodiscard]] verbs::Diagnosis diagnosis() const;
   /// What has passed since it connected; zeros before.

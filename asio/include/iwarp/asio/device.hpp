@@ -93,8 +93,9 @@ class IWARP_API domain {
   domain(domain&&) noexcept;
   domain& operator=(domain&&) noexcept;
 
-  /// What memory of this domain must permit that async_read() writes to: access::kLocalWrite, with
-  /// most adapters kRemoteWrite as well, see verbs::DeviceAttributes::read_sink.
+  /// What memory of this domain must permit that async_read() writes to:
+  /// access_rights::kLocalWrite, with most adapters kRemoteWrite as well, see
+  /// verbs::DeviceAttributes::read_sink.
   [[nodiscard]] verbs::Access read_sink() const;
 
   /// The device's.

@@ -31,7 +31,7 @@ class IWARP_API memory_window {
  private:
   friend class connection;
   detail::binding next_binding(const registered_memory& region, std::size_t offset,
-                               std::size_t size, access rights);
+                               std::size_t size, access_rights rights);
 
   verbs::MemoryWindow window_;
   Stag stag_;

@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
+#include <string_view>
 
 #include "iwarp/asio/buffer.hpp"
 #include "iwarp/asio/device.hpp"
@@ -27,10 +29,18 @@ class IWARP_API message {
 
   /// Whether it is not empty.
   explicit operator bool() const { return slot_ != nullptr; }
-  /// What was sent; of a Write with immediate and of Immediate Data nothing.
-  [[nodiscard]] boost::asio::const_buffer data() const;
-  /// Octets of data().
-  [[nodiscard]] std::size_t size() const { return data().size(); }
+  /// The first octet of what was sent.
+  [[nodiscard]] const std::byte* data() const;
+  /// Octets that were sent; of a Write with immediate and of Immediate Data none.
+  [[nodiscard]] std::size_t size() const;
+  /// All of them.
+  [[nodiscard]] std::span<const std::byte> bytes() const { return {data(), size()}; }
+  /// The same octets as characters.
+  [[nodiscard]] std::string_view text() const {
+    return {reinterpret_cast<const char*>(data()), size()};
+  }
+  /// The same range for Asio's own functions, such as buffer_copy().
+  explicit operator boost::asio::const_buffer() const { return {data(), size()}; }
   /// The registered memory of the same octets, to be sent on without a copy.
   [[nodiscard]] local_buffer buffer() const;
   /// RFC 7306 §6: what came instead of octets.

@@ -7,6 +7,7 @@
 #include "iwarp/verbs/connection.hpp"
 #include "iwarp/verbs/diagnosis.hpp"
 #include "iwarp/verbs/error.hpp"
+#include "iwarp/verbs/post_error.hpp"
 #include "iwarp/verbs/types.hpp"
 
 /// The seam below the verbs objects. A provider does the work: the software provider runs the
@@ -327,6 +328,12 @@ class IWARP_API Provider {
   virtual Outcome<void> prefetch(const std::shared_ptr<Pd>& /*pd*/, std::span<const Sge> /*parts*/,
                                  bool /*to_write*/) {
     return fail(std::errc::not_supported, "memory region: this device does not fetch memory");
+  }
+  /// As ProtectionDomain::check(). The default is for devices that cannot tell.
+  [[nodiscard]] virtual Outcome<void> check(const std::shared_ptr<Pd>& /*pd*/,
+                                            std::span<const Sge> /*sges*/,
+                                            Access /*needed*/) const {
+    return {};
   }
   /// As ProtectionDomain::alloc_window().
   virtual Outcome<std::shared_ptr<Mw>> alloc_window(const std::shared_ptr<Pd>& /*pd*/,

@@ -18,7 +18,11 @@ struct QpOptions {
   Signaling signaling = Signaling::kPerRequest;  ///< Whether SendFlags::kSignaled counts, or all
                                                  ///< sends complete visibly.
   ConnectionHandler on_event{};                  ///< Besides the blocking calls; may be empty.
-  const SharedReceiveQueue* srq = nullptr;       ///< Of the same PD: receives come from there only.
+  /// Of the same PD: receives come from there only. A connection that ends has no receives of its
+  /// own to be flushed, so that no completion tells of its end unless sends were under way:
+  /// `on_event` does (kDisconnected), wait_disconnected() waits for it, state() says so, and
+  /// AsyncEvent::Kind::kQpLastWqeReached comes when it takes no more from the shared queue.
+  const SharedReceiveQueue* srq = nullptr;
   /// How long a Send or an Immediate Data Message that finds no receive may wait for one, up to 1
   /// s; meanwhile nothing behind it is read. Without one in that time, and by default at once, the
   /// stream is terminated (RFC 5041 §7.1). It is there for programs made for InfiniBand, whose

@@ -30,12 +30,30 @@ enum class Access : unsigned {
 };
 IWARP_FLAGS(Access)
 
-/// One piece of a gather or scatter list: local memory inside a registered region.
-struct Sge {
-  void* address = nullptr;   ///< The first octet, as the program sees it.
-  std::uint32_t length = 0;  ///< Octets.
-  Stag lkey;                 ///< MemoryRegion::lkey() of the region that holds all of it.
+/// What may be done with memory that this side and its peers only read: there is no flag that would
+/// let anything write to it. Local read is always allowed. Each flag is the one of Access.
+enum class SourceAccess : unsigned {
+  kNone = 0,
+  kRemoteRead = 4,         ///< The peer's RDMA Reads.
+  kRemoteInvalidate = 16,  ///< As Access::kRemoteInvalidate.
+  kZeroBased = 64,         ///< As Access::kZeroBased.
+  kOnDemand = 128,         ///< As Access::kOnDemand.
 };
+IWARP_FLAGS(SourceAccess)
+
+/// One piece of a gather or scatter list: local memory inside a registered region. It only names
+/// the memory: whether a request may write there is up to the region's registration.
+struct Sge {
+  const void* address = nullptr;  ///< The first octet, as the program sees it.
+  std::uint32_t length = 0;       ///< Octets.
+  Stag lkey;                      ///< The lkey() of the region that holds all of it.
+};
+
+/// Memory of the program that need not be registered: for SendFlags::kInline only. Precondition:
+/// below 2^32 octets.
+inline Sge inline_sge(ConstBytes data) {
+  return {data.data(), static_cast<std::uint32_t>(data.size()), Stag{}};
+}
 
 /// A buffer that a peer may name: what goes on the wire in an application's own messages.
 struct RemoteBuffer {
@@ -127,15 +145,6 @@ struct SendWr {
 struct RecvWr {
   std::uint64_t wr_id = 0;      ///< The program's own; its completion bears it.
   std::span<const Sge> sges{};  ///< Filled in order; at most QpCapacity::max_recv_sge elements.
-};
-
-/// Why a list of work requests was not posted as a whole: those before `index` were.
-struct PostError {
-  /// ENOMEM queue full; EINVAL malformed or beyond the queue's limits; EMSGSIZE 2^32 octets or
-  /// more; ENOTCONN wrong state; ENOTSUP an operation of RFC 7306, which is not in force here;
-  /// ENODEV in a forked child, see Device.
-  std::errc code{};
-  std::size_t index = 0;  ///< Of the first request that was not posted.
 };
 
 /// What becomes of a list of requests of which one is refused.

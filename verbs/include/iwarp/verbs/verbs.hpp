@@ -6,6 +6,7 @@
 
 #include "iwarp/base/export.hpp"
 #include "iwarp/verbs/listener.hpp"
+#include "iwarp/verbs/memory.hpp"
 #include "iwarp/verbs/provider.hpp"
 #include "iwarp/verbs/qp_options.hpp"
 
@@ -16,106 +17,6 @@ namespace iwarp::verbs {
 using provider::Arm;
 using provider::AwaitOptions;
 using provider::ListenOptions;
-
-class ProtectionDomain;
-
-/// A registered memory region: the owner of its registration, not of its memory.
-///
-/// When it ends, by destruction or by a peer's invalidation, the memory windows that are bound to
-/// it end, too: what peers still send to them is refused, and when the destruction returns no
-/// access through them is under way. They stay closed whatever is registered later; one of type 2
-/// is invalidated before it is bound again, as ever.
-///
-/// An STag that has ended is not handed out again soon (RFC 5042 §6.1.1): the device makes 2 * 10^9
-/// others at least before the same value names another region, whatever is registered at a time. A
-/// peer that has kept it then reaches that region only by a stream of the same protection domain,
-/// with the rights that the region has; each try before that ends its stream.
-class IWARP_API MemoryRegion {
- public:
-  /// The first octet of the memory, which is the program's own.
-  [[nodiscard]] std::byte* data() const { return memory_.data(); }
-  /// Octets.
-  [[nodiscard]] std::size_t size() const { return memory_.size(); }
-  /// The key for this side's own requests; never on the wire.
-  [[nodiscard]] Stag lkey() const { return core_->lkey(); }
-  /// The STag for the peer, whose rights the Access of the registration says.
-  [[nodiscard]] Stag rkey() const { return core_->rkey(); }
-  /// `length` octets from `offset` as a gather or scatter element. Precondition: inside the region.
-  [[nodiscard]] Sge sge(std::size_t offset, std::uint32_t length) const {
-    return {address(offset), length, lkey()};
-  }
-  /// All of it. Precondition: below 2^32 octets.
-  [[nodiscard]] Sge sge() const { return sge(0, static_cast<std::uint32_t>(memory_.size())); }
-  /// The same range as the peer names it: Tagged Offsets of this device are virtual addresses,
-  /// those of a zero-based region count from its first octet.
-  [[nodiscard]] RemoteBuffer remote(std::size_t offset, std::uint64_t length) const;
-  /// All of it.
-  [[nodiscard]] RemoteBuffer remote() const { return remote(0, memory_.size()); }
-  /// A part of it for a memory window, see SendWr::bind. `window` is the STag to bind under.
-  [[nodiscard]] BindWr bind_to(Stag window, std::size_t offset, std::uint64_t length,
-                               Access access) const {
-    return {window, lkey(), address(offset), length, access};
-  }
-  /// Registers `memory` in place of what was registered. The keys change, and what peers still send
-  /// to the region is refused, unless it is the same memory with other rights or another PD: that
-  /// keeps its keys. Nothing may be using the region. On failure the region stays as it was.
-  /// Errors: as ProtectionDomain::register_memory(); EBUSY while a memory window is bound to the
-  /// region.
-  Outcome<void> reregister(const ProtectionDomain& pd, MutableBytes memory, Access access);
-
- private:
-  friend class ProtectionDomain;
-  MemoryRegion(std::shared_ptr<provider::Provider> owner, std::shared_ptr<provider::Mr> core,
-               MutableBytes memory, Access access)
-      : owner_(std::move(owner)), core_(std::move(core)), memory_(memory), access_(access) {}
-  // What a Sge calls the address: an offset in a zero-based region.
-  [[nodiscard]] void* address(std::size_t offset) const;
-
-  std::shared_ptr<provider::Provider> owner_;
-  std::shared_ptr<provider::Mr> core_;
-  MutableBytes memory_;
-  Access access_;
-};
-
-/// A memory window: opens a part of a region to the peer without registering anything. Bound by
-/// work requests (Opcode::kBindWindow), in the order of the send queue. It ends with its region,
-/// and one of type 2 with the queue pair that it was bound by.
-///
-/// The STags of type 1 come back as late as those of regions. Of type 2 the device chooses the
-/// upper 24 bits, which another window or fast region has after 2 * 10^6 others at the earliest;
-/// the low octet is its owner's, which comes to the same one again after 256 bindings, or makes
-/// another window.
-class IWARP_API MemoryWindow {
- public:
-  /// What it was made as.
-  [[nodiscard]] WindowType type() const { return core_->type(); }
-  /// Type 1: the STag it was bound under last. Type 2: the STag it was made with; the owner chooses
-  /// another low octet for each binding.
-  [[nodiscard]] Stag rkey() const { return core_->rkey(); }
-  /// The STag to bind a window of type 1 under next: rkey() from now on. Those before it open
-  /// nothing once the window is bound under it. 0, and rkey() stays, if no STag is free; nothing
-  /// can be bound under that.
-  Stag next_rkey() { return core_->next_rkey(); }
-
- private:
-  friend class ProtectionDomain;
-  explicit MemoryWindow(std::shared_ptr<provider::Mw> core) : core_(std::move(core)) {}
-  std::shared_ptr<provider::Mw> core_;
-};
-
-/// Room for a registration that work requests make and end, in the order of the send queue
-/// (Opcode::kRegister, Opcode::kInvalidate, or the peer's invalidation). Its STags are as those of
-/// windows of type 2; windows that were bound to one registration are closed in the next.
-class IWARP_API FastRegion {
- public:
-  /// The STag it was made with; the owner chooses another low octet for each registration.
-  [[nodiscard]] Stag stag() const { return core_->stag(); }
-
- private:
-  friend class ProtectionDomain;
-  explicit FastRegion(std::shared_ptr<provider::FastMr> core) : core_(std::move(core)) {}
-  std::shared_ptr<provider::FastMr> core_;
-};
 
 using provider::SrqOptions;
 
@@ -254,7 +155,8 @@ class IWARP_API QueuePair {
 
   /// Where it stands at this moment; another thread may change that at once.
   [[nodiscard]] QpState state() const { return core_->state(); }
-  /// Its number on the device, as in Completion::qp_number.
+  /// Its number on the device, which no other queue pair has while this one lives: tells which one
+  /// a completion (Completion::qp_number) or an AsyncEvent is about where several share a queue.
   [[nodiscard]] std::uint32_t number() const { return core_->number(); }
   /// The limits it has.
   [[nodiscard]] QpCapacity capacity() const { return core_->capacity(); }
@@ -292,6 +194,18 @@ class IWARP_API ProtectionDomain {
   /// write to it with a right to write or to bind windows; ENOMEM without a free STag. Memory that
   /// goes away all the same ends the connection that uses it, see docs/architecture.md.
   Outcome<MemoryRegion> register_memory(MutableBytes memory, Access access);
+  /// Registers memory that is only read, `const` or not: what is sent, what Writes take their data
+  /// from, with SourceAccess::kRemoteRead also what the peer reads. Errors: as the other's.
+  Outcome<ConstMemoryRegion> register_memory(ConstBytes memory,
+                                             SourceAccess access = SourceAccess::kNone);
+  /// Whether a request of this domain could use such memory now: read it, or with `needed`
+  /// Access::kLocalWrite write to it, as receives and Reads do. Errors, of which the message names
+  /// the element: ENOENT for an lkey that opens nothing, EPERM for memory of another domain or
+  /// without local write, EFAULT for what is not in its region. A device that cannot tell before a
+  /// request is posted finds nothing wrong.
+  [[nodiscard]] Outcome<void> check(std::span<const Sge> sges, Access needed) const {
+    return owner_->check(core_, sges, needed);
+  }
   /// What memory of this domain that Reads write to must permit: DeviceAttributes::read_sink.
   [[nodiscard]] Access read_sink() const { return owner_->attributes().read_sink; }
   /// Makes a window that is bound to nothing. Errors: ENOMEM; ENOTSUP if the device has none.

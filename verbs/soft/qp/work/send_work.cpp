@@ -1,30 +1,17 @@
 #include "soft/qp/work/send_work.hpp"
 
 #include <cstring>
-#include <numeric>
 #include <utility>
 
 #include "soft/qp/work/copy_sges.hpp"
 #include "soft/qp/work/operations.hpp"
+#include "soft/qp/work/send_form.hpp"
 
 namespace iwarp::verbs::soft {
 namespace {
 
-std::uint64_t length_of(std::span<const Sge> sges) {
-  return std::accumulate(sges.begin(), sges.end(), std::uint64_t{0},
-                         [](std::uint64_t sum, const Sge& sge) { return sum + sge.length; });
-}
-
 rdmap::Operation operation_of(const OperationRow& row, const SendWr& request) {
   return has(request.flags, SendFlags::kSolicited) ? row.solicited : row.operation;
-}
-
-// Whether the parts of a request make sense for what it does.
-bool is_well_formed(const OperationRow& row, const SendWr& request, std::uint64_t length) {
-  if (row.list == ListRule::kNone && !request.sges.empty()) return false;
-  if (row.list == ListRule::kAtomicWord && length != rdmap::kAtomicSize) return false;
-  if (row.opcode == Opcode::kBindWindow && request.bind == nullptr) return false;
-  return row.opcode != Opcode::kRegister || request.registration != nullptr;
 }
 
 void copy_inline(std::span<const Sge> from, MutableBytes to) {
@@ -46,35 +33,30 @@ SendWork::SendWork(const SoftQpInit& init)
 // A request, and what is asked of it more than once.
 struct SendWork::Described {
   explicit Described(const SendWr& posted)
-      : request(posted), row(row_of(posted.opcode)), length(length_of(posted.sges)) {}
+      : request(posted), row(row_of(posted.opcode)), length(octets_of(posted.sges)) {}
 
   const SendWr& request;
   const OperationRow* const row;  // null if there is no such verb
   const std::uint64_t length;
 };
 
-std::errc SendWork::check(const Described& described, Admission admission) const {
-  constexpr std::errc kMalformed = std::errc::invalid_argument;
+std::optional<PostError> SendWork::check(const Described& described, Admission admission) const {
   const auto& [request, row, length] = described;
-  if (row == nullptr || !is_well_formed(*row, request, length)) return kMalformed;
-  if (request.sges.size() > capacity_.max_send_sge) return kMalformed;
-  if (length > UINT32_MAX) return std::errc::message_size;  // RFC 5041 §5.2
-  if (has(request.flags, SendFlags::kInline)) {
-    if (!row->may_be_inline || length > capacity_.max_inline) return kMalformed;
-  }
-  if (admission == Admission::kRefused) return std::errc::not_connected;
-  const std::errc refused = check_agreed(operation_of(*row, request));
-  if (refused != std::errc{}) return refused;
-  return places_.room() == 0 ? std::errc::not_enough_memory : std::errc{};
+  if (row == nullptr) return unknown_opcode();
+  if (auto malformed = check_form(*row, request, length, capacity_)) return malformed;
+  if (admission == Admission::kRefused) return PostError{.code = std::errc::not_connected};
+  if (auto refused = check_agreed(operation_of(*row, request))) return refused;
+  if (places_.room() == 0) return PostError{.code = std::errc::not_enough_memory};
+  return std::nullopt;
 }
 
 // What keeps requests from being posted together.
 std::optional<PostError> SendWork::check_all(std::span<const SendWr> requests,
                                              Admission admission) const {
   for (std::size_t i = 0; i < requests.size(); ++i) {
-    if (const std::errc problem = check(Described(requests[i]), admission);
-        problem != std::errc{}) {
-      return PostError{problem, i};
+    if (auto problem = check(Described(requests[i]), admission)) {
+      problem->index = i;
+      return problem;
     }
   }
   if (const std::size_t room = places_.room(); room < requests.size()) {
@@ -85,18 +67,25 @@ std::optional<PostError> SendWork::check_all(std::span<const SendWr> requests,
 
 // What the connection does not allow, once there is one. With an ORD of 0 a Read would wait for
 // ever.
-std::errc SendWork::check_agreed(rdmap::Operation operation) const {
-  if (!agreed_) return {};
-  if (rdmap::awaits_response(operation) && agreed_->ord == 0) return std::errc::invalid_argument;
+std::optional<PostError> SendWork::check_agreed(rdmap::Operation operation) const {
+  if (!agreed_) return std::nullopt;
+  if (rdmap::awaits_response(operation) && agreed_->ord == 0) {
+    return PostError{.code = std::errc::invalid_argument,
+                     .field = PostField::kOpcode,
+                     .reason = "the connection has an ORD of 0, and lets no Read or atomic leave"};
+  }
   const bool rfc7306 = rdmap::is_atomic(operation) || rdmap::carries_immediate(operation);
-  return rfc7306 && !agreed_->rfc7306 ? std::errc::not_supported : std::errc{};
+  if (!rfc7306 || agreed_->rfc7306) return std::nullopt;
+  return PostError{.code = std::errc::not_supported,
+                   .field = PostField::kOpcode,
+                   .reason = "RFC 7306 is not in force on this connection"};
 }
 
 std::optional<std::uint32_t> SendWork::agree(const Agreed& agreed) {
   const Guard lock(lock_);
   agreed_ = agreed;
   for (std::uint32_t at = queue_.head(); at != queue_.tail(); ++at) {
-    if (check_agreed(queue_.at(at).operation) != std::errc{}) return at;
+    if (check_agreed(queue_.at(at).operation)) return at;
   }
   return std::nullopt;
 }
@@ -112,9 +101,9 @@ SendWork::Posted SendWork::post(std::span<const SendWr> requests, Posting postin
   for (const SendWr& one : requests) {
     const Described request(one);
     if (posting == Posting::kUntilRefused) {
-      const std::errc problem = check(request, admission);
-      if (problem != std::errc{}) {
-        posted.refused = PostError{problem, posted.count};
+      posted.refused = check(request, admission);
+      if (posted.refused) {
+        posted.refused->index = posted.count;
         break;
       }
     }

@@ -71,11 +71,12 @@ class SendWork {
 
  private:
   struct Described;
-  [[nodiscard]] std::errc check(const Described& request, Admission admission) const
+  [[nodiscard]] std::optional<PostError> check(const Described& request, Admission admission) const
       IWARP_REQUIRES(lock_);
   [[nodiscard]] std::optional<PostError> check_all(std::span<const SendWr> requests,
                                                    Admission admission) const IWARP_REQUIRES(lock_);
-  [[nodiscard]] std::errc check_agreed(rdmap::Operation operation) const IWARP_REQUIRES(lock_);
+  [[nodiscard]] std::optional<PostError> check_agreed(rdmap::Operation operation) const
+      IWARP_REQUIRES(lock_);
   void append(const Described& request) IWARP_REQUIRES(lock_);
   void append_local(const SendWr& request) IWARP_REQUIRES(lock_);
   void append_late(const Described& request) IWARP_REQUIRES(lock_);

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "iwarp/verbs/error.hpp"
-#include "iwarp/verbs/types.hpp"
+#include "iwarp/verbs/post_error.hpp"
 
 /// What calls answer on objects that a forked child has inherited; see
 /// process/forks.hpp. They look at nothing of the object but its process::Origin: it may be locked,
@@ -14,7 +14,7 @@ inline Failure<Error> refused() {
 }
 
 inline Failure<PostError> refused_post() {
-  return failure(PostError{std::errc::no_such_device, 0});
+  return failure(PostError{.code = std::errc::no_such_device});
 }
 
 }  // namespace iwarp::verbs
