@@ -1,0 +1,1 @@
+../tests/support/command_line.py
