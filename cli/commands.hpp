@@ -15,6 +15,8 @@ void add_devices_command(CLI::App& app, Context& context);
 void add_serve_command(CLI::App& app, Context& context);
 void add_put_command(CLI::App& app, Context& context);
 void add_get_command(CLI::App& app, Context& context);
+/// `iwarp help put`: what `iwarp put --help` prints.
+void add_help_command(CLI::App& app);
 void add_ls_command(CLI::App& app, Context& context);
 /// The program is what main() found in the command line before parsing: context.program.
 void add_run_command(CLI::App& app, Context& context);

@@ -3,21 +3,13 @@
 #include <spdlog/sinks/stdout_color_sinks.h>
 #include <spdlog/spdlog.h>
 
-#include <algorithm>
 #include <cstdio>
 #include <new>
 
 #include "iwarp/verbs/log.hpp"
+#include "utf8.hpp"
 
 namespace iwarp::cli {
-
-std::string printable(const std::string& text) {
-  std::string clean = text;
-  std::replace_if(
-      clean.begin(), clean.end(),
-      [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7F; }, '?');
-  return clean;
-}
 
 void print_error(const std::string& sentence) {
   const std::string line = "iwarp: " + printable(sentence) + "\n";

@@ -77,9 +77,6 @@ void print_failure(const std::exception& failure) noexcept;
 /// What an exception says, where nothing better is known. Lives as long as the exception.
 const char* describe(const std::exception& failure) noexcept;
 
-/// `text` with everything that could steer a terminal replaced by '?'; UTF-8 passes.
-std::string printable(const std::string& text);
-
 /// Whether the stack's own warnings are shown at level warning. A subcommand that ends with its one
 /// connection says itself what was wrong, on one line; the stack's line comes at level info.
 enum class StackWarnings { kHidden, kShown };

@@ -2,6 +2,8 @@
 
 #include <cstdlib>
 
+#include "help/checks.hpp"
+
 namespace iwarp::cli {
 
 void add_device_option(CLI::App& command, Context& context) {
@@ -11,10 +13,8 @@ void add_device_option(CLI::App& command, Context& context) {
           "The RDMA device: soft, soft:INTERFACE (by one network interface alone), or an adapter, "
           "as rnic:siw0; 'iwarp devices' lists them. Default: what IWARP_DEVICE in the environment "
           "says, or soft")
-      ->option_text("NAME")
-      ->check([](const std::string& name) {
-        return name.empty() ? std::string("an empty name is no device") : std::string();
-      });
+      ->transform(NotEmpty())
+      ->type_name("DEVICE");
 }
 
 bool names_adapter(const Context& context) {

@@ -1,10 +1,33 @@
 #include "commands/run_command_line.hpp"
 #include "context.hpp"
+#include "help/mistakes.hpp"
 #include "program.hpp"
+#include "standard_output.hpp"
 
 namespace {
 
 using namespace iwarp::cli;
+
+/// A wrong command line, told with the --help that explains.
+int tell_mistake(const std::string& sentence) {
+  print_error(sentence);
+  return static_cast<int>(ExitStatus::kUsage);
+}
+
+int parse_and_run(CLI::App& app, int argc, const char* const* argv) {
+  try {
+    // The chosen subcommand runs in here.
+    app.parse(argc, argv);
+  } catch (const CLI::Success& wish) {
+    return app.exit(wish);
+  } catch (const CLI::ParseError& error) {
+    return tell_mistake(mistake_in(app, error));
+  } catch (const CommandError& error) {
+    if (error.status() != ExitStatus::kUsage) throw;
+    return tell_mistake(explained(app, error.what()));
+  }
+  return 0;
+}
 
 int run(int argc, char** argv) {
   // What belongs to the program of `iwarp run` is not parsed: it may look like anything.
@@ -12,22 +35,16 @@ int run(int argc, char** argv) {
   Context context;
   context.program = std::move(line.program);
   const auto app = make_app(context);
-  try {
-    // The chosen subcommand runs in here.
-    app->parse(static_cast<int>(line.own), argv);
-  } catch (const CLI::Success& wish) {
-    return app->exit(wish);
-  } catch (const CLI::ParseError& error) {
-    print_error(std::string(error.what()) + " (iwarp --help explains)");
-    return static_cast<int>(ExitStatus::kUsage);
-  }
-  return context.exit_status;
+  const int status = parse_and_run(*app, static_cast<int>(line.own), argv);
+  require_standard_output();
+  return status != 0 ? status : context.exit_status;
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
   try {
+    const StandardOutput output;
     return run(argc, argv);
   } catch (const CommandError& error) {
     print_failure(error);

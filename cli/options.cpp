@@ -2,6 +2,8 @@
 
 #include <cstdlib>
 
+#include "help/checks.hpp"
+
 namespace iwarp::cli {
 
 void add_report_options(CLI::App& command, Context& context) {
@@ -13,7 +15,8 @@ void add_report_options(CLI::App& command, Context& context) {
           "--log-level", context.log_level,
           "What goes to standard error: trace, debug, info, warning, error, critical or off")
       ->capture_default_str()
-      ->check(CLI::IsMember({"trace", "debug", "info", "warning", "error", "critical", "off"}));
+      ->transform(OneOf({"trace", "debug", "info", "warning", "error", "critical", "off"}))
+      ->type_name("LEVEL");
 }
 
 void add_quiet_option(CLI::App& command, Context& context) {
@@ -32,11 +35,10 @@ void add_mpa_options(CLI::App& command, StartUpFlags& flags) {
 void add_max_fpdu_option(CLI::App& command, std::uint32_t& octets) {
   command
       .add_option("--max-fpdu", octets,
-                  "Send FPDUs of up to so many octets, 136 to 64K, even if they do not fit a TCP "
-                  "segment; know the peer (RFC 5044 section 5.1)")
-      ->transform(CLI::AsSizeValue(false))
-      ->check(CLI::Range(verbs::kLeastMaxFpdu, verbs::kGreatestMaxFpdu))
-      ->option_text("N");
+                  "Send FPDUs of up to so many octets, even if they do not fit a TCP segment; know "
+                  "the peer (RFC 5044 section 5.1)")
+      ->transform(Octets(verbs::kLeastMaxFpdu, verbs::kGreatestMaxFpdu))
+      ->type_name("N");
 }
 
 void add_revision_option(CLI::App& command, StartUpFlags& flags) {
@@ -44,7 +46,8 @@ void add_revision_option(CLI::App& command, StartUpFlags& flags) {
       .add_option("--mpa-revision", flags.mpa_revision,
                   "MPA start-up frames: 1 (RFC 5044) or 2 (RFC 6581)")
       ->capture_default_str()
-      ->check(CLI::IsMember({1, 2}));
+      ->transform(OneOf({"1", "2"}))
+      ->type_name("N");
 }
 
 void add_capture_option(CLI::App& command) {
@@ -53,8 +56,8 @@ void add_capture_option(CLI::App& command) {
           "--capture",
           [](const std::string& directory) { ::setenv("IWARP_CAPTURE", directory.c_str(), 1); },
           "Record each connection there, payload and all, as a pcapng file for Wireshark")
-      ->check(CLI::ExistingDirectory)
-      ->option_text("DIR");
+      ->transform(Directory())
+      ->type_name("DIR");
 }
 
 verbs::ConnectOptions connect_options(const StartUpFlags& flags) {

@@ -1,29 +1,37 @@
 #include "progress_bar.hpp"
 
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cstdio>
+#include <string_view>
+#include <vector>
 
 #include "format.hpp"
+#include "help/text_layout.hpp"
+#include "utf8.hpp"
 
 namespace iwarp::cli {
 namespace {
 
 constexpr std::chrono::milliseconds kRedrawInterval{100};
 constexpr std::size_t kLongestName = 30;
+constexpr std::size_t kShortestName = 12;
 constexpr std::size_t kShortestBar = 5;
-
-std::size_t terminal_width() {
-  winsize size{};
-  if (::ioctl(STDERR_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col == 0) return 80;
-  return size.ws_col;
-}
 
 std::string bar(double fraction, std::size_t width) {
   const auto full = static_cast<std::size_t>(fraction * static_cast<double>(width));
   return std::string(full, '#') + std::string(width - full, '.');
+}
+
+/// What stands behind the percentage, the more of it the better: from all of it to nothing.
+std::vector<std::string> tails(std::uint64_t done, std::uint64_t total, double octets_per_second) {
+  const std::string rate = human_rate(octets_per_second);
+  const std::string moved = fmt::format(" {} of {}, {}", human_size(done), human_size(total), rate);
+  if (octets_per_second <= 0) return {moved, ""};
+  const double left = static_cast<double>(total - std::min(done, total)) / octets_per_second;
+  return {fmt::format("{}, {:.0f} s left", moved, left), moved,
+          fmt::format(" {}, {:.0f} s left", rate, left), " " + rate, ""};
 }
 
 }  // namespace
@@ -32,17 +40,20 @@ std::string progress_line(const std::string& name, std::uint64_t done, std::uint
                           double octets_per_second, std::size_t width) {
   const double fraction =
       total == 0 ? 1.0 : std::min(1.0, static_cast<double>(done) / static_cast<double>(total));
-  const double left = static_cast<double>(total - std::min(done, total));
-  const std::string eta =
-      octets_per_second > 0 ? fmt::format(", {:.0f} s left", left / octets_per_second) : "";
-  const std::string head =
-      fmt::format("{} {:3.0f}% ", name.substr(0, kLongestName), fraction * 100);
-  const std::string tail = fmt::format(" {} of {}, {}{}", human_size(done), human_size(total),
-                                       human_rate(octets_per_second), eta);
-  // A terminal that writes in its last column starts a new line.
-  const std::size_t texts = head.size() + tail.size() + 3;
-  if (texts + kShortestBar > width) return (head + tail).substr(0, width - 1);
-  return head + "[" + bar(fraction, width - texts) + "]" + tail;
+  const std::string percent = fmt::format(" {:3.0f}%", fraction * 100);
+  const std::string_view longest = fitting(name, kLongestName);
+  const std::size_t shortest = columns(fitting(longest, kShortestName));
+  const std::size_t room = width - 1;  // a terminal that writes in its last column starts a line
+  std::string tail;
+  for (std::string& one : tails(done, total, octets_per_second)) {
+    tail = std::move(one);
+    if (shortest + percent.size() + tail.size() <= room) break;
+  }
+  const std::size_t texts = percent.size() + tail.size();
+  const std::size_t left = room - std::min(room, texts);
+  const std::string head = std::string(fitting(longest, left)) + percent;
+  if (columns(longest) + kShortestBar + 3 > left) return std::string(fitting(head + tail, room));
+  return head + " [" + bar(fraction, left - columns(longest) - 3) + "]" + tail;
 }
 
 TransferBar::TransferBar(const Context& context, std::string name)
@@ -64,7 +75,8 @@ void TransferBar::show(std::uint64_t done, std::uint64_t total) {
   drawn_ = true;
   const double rate =
       static_cast<double>(done) / std::chrono::duration<double>(now - started_).count();
-  const std::string line = "\r\033[K" + progress_line(name_, done, total, rate, terminal_width());
+  const std::string line = "\r\033[K" + progress_line(name_, done, total, rate,
+                                                      terminal_columns(STDERR_FILENO).value_or(80));
   std::fputs(line.c_str(), stderr);
 }
 

@@ -7,9 +7,11 @@
 #include "agent/protocol.hpp"
 #include "commands.hpp"
 #include "device.hpp"
+#include "help/checks.hpp"
 #include "interrupt.hpp"
 #include "json_output.hpp"
 #include "options.hpp"
+#include "standard_output.hpp"
 
 namespace iwarp::cli {
 namespace {
@@ -24,8 +26,9 @@ void announce(const Context& context, const std::string& address) {
   if (context.output == Output::kJson) {
     print_json({{"operation", "agent"}, {"address", address}});
   } else {
-    std::cout << "agent listens on " << address << std::endl;
+    std::cout << "agent listens on " << address << '\n';
   }
+  require_standard_output();
 }
 
 void run_agent(const AgentFlags& flags, const Context& context) {
@@ -50,21 +53,26 @@ void add_agent_command(CLI::App& app, Context& context) {
       app.add_subcommand("agent", "Be the target of a conformance test, with this stack");
   command
       ->add_option("--listen", flags->listen,
-                   "ADDR:PORT or [IPV6]:PORT of the control connection; port 0 takes a free one "
-                   "and says which")
-      ->capture_default_str();
+                   "Where the control connection arrives; port 0 takes a free one and says which. "
+                   "An IPv6 address stands in []")
+      ->capture_default_str()
+      ->type_name("ADDR:PORT");
   command
       ->add_option("--iwarp-port", flags->iwarp_port,
                    "The port on which the tester's iWARP connections arrive; 0: a free one")
-      ->capture_default_str();
+      ->capture_default_str()
+      ->transform(Within(0, 65535))
+      ->type_name("PORT");
   command->add_flag("--once", flags->once, "End when the first tester has gone");
   add_device_option(*command, context);
   add_capture_option(*command);
   add_report_options(*command, context);
   command->footer(
       "Prints one line with the address when it is ready, and serves one tester after the other\n"
-      "until SIGINT or SIGTERM, which end it with status 0. Whoever can connect decides what the\n"
-      "agent does with its memory and whom it connects to: listen on networks that you trust.\n"
+      "until SIGINT or SIGTERM, which end it with status 0. A peer that can connect decides what "
+      "the\n"
+      "agent does with its memory and to which hosts it connects: listen on networks that you "
+      "trust.\n"
       "iWARP connections arrive at the address at which the tester reaches the agent.\n\n"
       "Examples:\n"
       "  iwarp agent\n"

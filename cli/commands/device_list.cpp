@@ -12,6 +12,7 @@
 
 #include "context.hpp"
 #include "iwarp/verbs/verbs.hpp"
+#include "utf8.hpp"
 
 namespace iwarp::cli {
 namespace {

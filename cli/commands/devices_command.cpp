@@ -1,20 +1,26 @@
+#include <unistd.h>
+
 #include <algorithm>
 #include <iostream>
 #include <nlohmann/json.hpp>
 
 #include "commands.hpp"
 #include "commands/device_list.hpp"
+#include "help/text_layout.hpp"
 #include "json_output.hpp"
 #include "options.hpp"
+#include "utf8.hpp"
 
 namespace iwarp::cli {
 namespace {
 
 void print_devices(const std::vector<ListedDevice>& devices) {
   for (const ListedDevice& device : devices) std::cout << to_text(device);
-  std::cout << "soft:INTERFACE\n  as soft, by one network interface alone:";
-  for (const std::string& name : interface_names()) std::cout << ' ' << printable(name);
-  std::cout << '\n';
+  std::string form = "as soft, by one network interface alone:";
+  for (const std::string& name : interface_names()) form += " " + printable(name);
+  // What is no terminal reads lines, however long.
+  const std::size_t width = terminal_columns(STDOUT_FILENO).value_or(std::string::npos);
+  std::cout << "soft:INTERFACE\n" << filled(form, width, "  ", 2);
 }
 
 void print_devices_json(const std::vector<ListedDevice>& devices) {

@@ -7,8 +7,11 @@
 #include "commands/transfer_options.hpp"
 #include "device.hpp"
 #include "file_service/client/remote_listing.hpp"
+#include "format.hpp"
+#include "help/text_layout.hpp"
 #include "interrupt.hpp"
 #include "json_output.hpp"
+#include "utf8.hpp"
 
 namespace iwarp::cli {
 namespace {
@@ -24,21 +27,33 @@ const char* kind_name(ListEntry::Kind kind) {
   return kind == ListEntry::Kind::kDirectory ? "directory" : "file";
 }
 
-std::string local_time(std::int64_t seconds) {
+std::string local_time(std::int64_t seconds, const char* format) {
   const std::time_t time = seconds;
   std::tm broken{};
   if (::localtime_r(&time, &broken) == nullptr) return "?";
   char text[64];
-  return {text, std::strftime(text, sizeof text, "%Y-%m-%d %H:%M:%S", &broken)};
+  return {text, std::strftime(text, sizeof text, format, &broken)};
+}
+
+std::string row(const ListEntry& entry) {
+  const bool directory = entry.kind == ListEntry::Kind::kDirectory;
+  return fmt::format("{:>14}  {}  {}{}\n", directory ? "-" : std::to_string(entry.size),
+                     local_time(entry.modified, "%Y-%m-%d %H:%M:%S"), printable(entry.name),
+                     directory ? "/" : "");
+}
+
+/// For a terminal on which the other one would leave the names no room.
+std::string narrow_row(const ListEntry& entry) {
+  const bool directory = entry.kind == ListEntry::Kind::kDirectory;
+  return fmt::format("{:>7} {} {}{}\n", directory ? "-" : human_size(entry.size),
+                     local_time(entry.modified, "%Y-%m-%d"), printable(entry.name),
+                     directory ? "/" : "");
 }
 
 void print_table(const std::vector<ListEntry>& entries) {
-  for (const ListEntry& entry : entries) {
-    const bool directory = entry.kind == ListEntry::Kind::kDirectory;
-    std::cout << fmt::format("{:>14}  {}  {}{}\n", directory ? "-" : std::to_string(entry.size),
-                             local_time(entry.modified), printable(entry.name),
-                             directory ? "/" : "");
-  }
+  constexpr std::size_t kNarrow = 60;
+  const bool narrow = output_columns() < kNarrow;
+  for (const ListEntry& entry : entries) std::cout << (narrow ? narrow_row(entry) : row(entry));
 }
 
 void print_entries_json(const std::string& server, const std::vector<ListEntry>& entries) {

@@ -1,4 +1,3 @@
-#include <net/if.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -6,12 +5,13 @@
 #include <cstdlib>
 #include <filesystem>
 #include <iostream>
-#include <sstream>
 #include <system_error>
 
 #include "commands.hpp"
 #include "commands/run_environment.hpp"
 #include "commands/run_program_file.hpp"
+#include "help/checks.hpp"
+#include "help/formatter.hpp"
 #include "options.hpp"
 
 namespace iwarp::cli {
@@ -109,32 +109,14 @@ void check_device(const RunFlags& flags) {
 }
 
 void run_run(const RunFlags& flags, const Context& context) {
-  if (context.program.empty()) throw usage_error("run needs a program (iwarp run --help explains)");
+  if (context.program.empty()) throw usage_error("run needs a program");
   check_device(flags);
   set_environment(flags, context.program.front());
   execute(context.program);
 }
 
-/// A name that the system knows is right wherever it is up; one that it does not is a mistake.
-struct InterfaceList : CLI::Validator {
-  InterfaceList() {
-    name_ = "NAME[,NAME...]";
-    func_ = [](const std::string& text) -> std::string {
-      std::istringstream list(text);
-      bool any = false;
-      for (std::string name; std::getline(list, name, ',');) {
-        any = true;
-        if (name.empty() || ::if_nametoindex(name.c_str()) == 0) {
-          return fmt::format("{} is no network interface", name.empty() ? "an empty name" : name);
-        }
-      }
-      return any ? std::string() : "no interface is named";
-    };
-  }
-};
-
 /// CLI11 does not see the program, so it cannot say where it stands.
-class RunFormatter : public CLI::Formatter {
+class RunFormatter : public HelpFormatter {
   std::string make_usage(const CLI::App* /*app*/, std::string name) const override {
     return fmt::format("Usage: {} [OPTIONS] [--] PROGRAM [ARGUMENTS...]\n", name);
   }
@@ -185,16 +167,17 @@ void add_run_command(CLI::App& app, Context& context) {
           "--device", flags->device,
           "The RDMA device: soft, the stack in the program's process, is the only one here, "
           "and overrides the environment variable IWARP_DEVICE")
-      ->option_text("NAME");
+      ->type_name("NAME");
   command
       ->add_option("--device-as", flags->device_as,
                    "What the devices say they are: iwarp (as it is) or ib")
-      ->check(CLI::IsMember({"iwarp", "ib"}));
+      ->transform(OneOf({"iwarp", "ib"}));
   command
       ->add_option("--interfaces", flags->interfaces,
                    "The network interfaces that become devices, in this order: eth0,lo; default: "
                    "all that are up and have an address, loopback first")
-      ->check(InterfaceList());
+      ->transform(Interfaces())
+      ->type_name("INTERFACE[,INTERFACE...]");
   command->add_flag("--timewait-exit", flags->timewait_exit,
                     "Tell the program TIMEWAIT_EXIT behind DISCONNECTED, as InfiniBand does");
   add_max_fpdu_option(*command, flags->max_fpdu);

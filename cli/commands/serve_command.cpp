@@ -14,9 +14,12 @@
 #include "device.hpp"
 #include "file_service/files/confinement.hpp"
 #include "file_service/server/server.hpp"
+#include "help/checks.hpp"
 #include "interrupt.hpp"
 #include "json_output.hpp"
 #include "options.hpp"
+#include "standard_output.hpp"
+#include "utf8.hpp"
 
 namespace iwarp::cli {
 namespace {
@@ -50,8 +53,9 @@ void announce(const Context& context, const std::string& directory, const std::s
   if (context.output == Output::kJson) {
     print_json({{"operation", "serve"}, {"directory", directory}, {"address", address}});
   } else {
-    std::cout << fmt::format("serving {} at iwarp://{}/", directory, address) << std::endl;
+    std::cout << fmt::format("serving {} at iwarp://{}/\n", printable(directory), address);
   }
+  require_standard_output();  // a server without a known address is of no use
 }
 
 // Shells grant 1,024, which serve a quarter as many clients.
@@ -111,24 +115,27 @@ void add_serve_command(CLI::App& app, Context& context) {
       ->required();
   command
       ->add_option("--listen", flags->listen,
-                   "ADDR:PORT or [IPV6]:PORT; port 0 takes a free one and says which")
-      ->capture_default_str();
+                   "Where; port 0 takes a free one and says which. An IPv6 address stands in []")
+      ->capture_default_str()
+      ->type_name("ADDR:PORT");
   command
       ->add_option("--max-clients", flags->max_clients,
                    "Clients at once. Beyond that one that asks nothing makes room, or others are "
                    "refused")
       ->capture_default_str()
-      ->check(CLI::Range(1, 4096));
+      ->transform(Within(1, 4096));
   command
       ->add_option("--idle,--idle-timeout", flags->idle_timeout,
                    "Drop a client that asks nothing for so many seconds")
       ->capture_default_str()
-      ->check(CLI::Range(0.1, 86400.0));
+      ->transform(Within(0.1, 86400.0))
+      ->type_name("SECONDS");
   command
       ->add_option("--timeout", flags->timeout,
                    "Drop a client when not an octet of a transfer moves for so many seconds")
       ->capture_default_str()
-      ->check(CLI::Range(0.1, 86400.0));
+      ->transform(Within(0.1, 86400.0))
+      ->type_name("SECONDS");
   add_device_option(*command, context);
   add_mpa_options(*command, flags->start_up);
   add_max_fpdu_option(*command, flags->max_fpdu);

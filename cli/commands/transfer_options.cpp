@@ -5,7 +5,9 @@
 
 #include "file_service/files/stream_hasher.hpp"
 #include "format.hpp"
+#include "help/checks.hpp"
 #include "json_output.hpp"
+#include "utf8.hpp"
 
 namespace iwarp::cli {
 
@@ -18,7 +20,8 @@ void add_client_options(CLI::App& command, ClientFlags& flags) {
       .add_option("--timeout", flags.timeout,
                   "Give up when not an octet moves, to or from the server, for so many seconds")
       ->capture_default_str()
-      ->check(CLI::Range(0.1, 86400.0));
+      ->transform(Within(0.1, 86400.0))
+      ->type_name("SECONDS");
 }
 
 file_service::ClientOptions client_options(const ClientFlags& flags) {
@@ -35,7 +38,7 @@ void add_hash_option(CLI::App& command, std::string& hash) {
       .add_option("--hash", hash,
                   "Digest that both ends compute and compare: sha256, or none for speed")
       ->capture_default_str()
-      ->check(CLI::IsMember({"sha256", "none"}));
+      ->transform(OneOf({"sha256", "none"}));
 }
 
 file_service::HashKind hash_kind(const std::string& hash) {

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "context.hpp"
+#include "utf8.hpp"
 
 extern char** environ;
 

@@ -6,6 +6,7 @@
 
 #include "conform/conform_run.hpp"
 #include "device.hpp"
+#include "help/checks.hpp"
 #include "json_output.hpp"
 #include "options.hpp"
 #include "requirements/requirement.hpp"
@@ -94,17 +95,19 @@ void add_conform_command(CLI::App& app, Context& context) {
           "Only this case, group of cases, or what tests this requirement; may be repeated")
       ->type_name("ID");
   command->add_option("--layer", options->selection.layers, "Only this layer; may be repeated")
-      ->check(CLI::IsMember({"mpa", "ddp", "rdmap"}));
+      ->transform(OneOf({"mpa", "ddp", "rdmap"}));
   command
       ->add_option("--timeout", options->timeout_ms,
                    "How long to wait for the target, in milliseconds; a twentieth of it for what "
                    "must not come")
-      ->check(CLI::Range(100, 600000))
+      ->transform(Within(100, 600000))
+      ->type_name("MS")
       ->capture_default_str();
   command->add_flag("--markers", options->markers,
                     "Ask the target for Markers in every connection");
   command->add_option("--rev", options->revision, "MPA revision of the connections")
-      ->check(CLI::IsMember({1, 2}))
+      ->transform(OneOf({"1", "2"}))
+      ->type_name("N")
       ->capture_default_str();
   command
       ->add_option("--report", options->report,

@@ -7,26 +7,14 @@
 #include <regex>
 #include <sstream>
 
+#include "help/command_name.hpp"
+#include "help/option_values.hpp"
 #include "man/footer.hpp"
 #include "man/option_item.hpp"
 #include "man/roff.hpp"
 
 namespace iwarp::cli::man {
 namespace {
-
-const CLI::App& root_of(const CLI::App& command) {
-  return command.get_parent() == nullptr ? command : root_of(*command.get_parent());
-}
-
-/// "iwarp perf server", or with another separator "iwarp-perf-server".
-std::string full_name(const CLI::App& command, char separator = ' ') {
-  if (command.get_parent() == nullptr) return command.get_name();
-  return full_name(*command.get_parent(), separator) + separator + command.get_name();
-}
-
-std::vector<const CLI::App*> subcommands_of(const CLI::App& command) {
-  return command.get_subcommands([](const CLI::App*) { return true; });
-}
 
 /// The description as whatis(1) wants it: no capital at the beginning unless it is a name's, no
 /// full stop.
@@ -95,8 +83,8 @@ void add_description(Page& page, const CLI::App& command, const Footer& footer) 
 
 void add_options(Page& page, const CLI::App& command) {
   for (const bool positional : {true, false}) {
-    for (const CLI::Option* const option : command.get_options()) {
-      if (option->get_group().empty() || option->get_positional() != positional) continue;
+    for (const CLI::Option* const option : options_of(command)) {
+      if (option->get_positional() != positional) continue;
       page.item(option_tag(*option), option_text(*option));
     }
   }

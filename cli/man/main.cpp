@@ -7,6 +7,7 @@
 #include <fstream>
 #include <iostream>
 
+#include "help/command_name.hpp"
 #include "man/command_page.hpp"
 #include "program.hpp"
 
@@ -45,8 +46,7 @@ int main(int argc, char** argv) {
     const auto app = make_app(context);
     std::filesystem::create_directories(argv[1]);
     write_page(argv[1], *app);
-    for (const CLI::App* const command : app->get_subcommands([](const CLI::App*) { return true; }))
-      write_page(argv[1], *command);
+    for (const CLI::App* const command : subcommands_of(*app)) write_page(argv[1], *command);
   } catch (const std::exception& error) {
     std::cerr << "iwarp-man: " << error.what() << '\n';
     return 1;

@@ -5,9 +5,6 @@
 
 namespace iwarp::cli::man {
 
-/// The text with a full stop, unless it ends a sentence already.
-std::string as_sentence(std::string text);
-
 /// In roff, the names of an option and what its value is called: "-q, --quiet", "--depth N".
 std::string option_tag(const CLI::Option& option);
 

@@ -2,6 +2,7 @@
 """What goes wrong: one sentence, the right status, and nothing left behind on either side."""
 
 import os
+import re
 import signal
 import socket
 import subprocess
@@ -71,6 +72,89 @@ class WrongUsage(ServiceTest):
             address = f"127.0.0.1:{free.getsockname()[1]}"
             self.fails(1, "ls", f"iwarp://{address}/", names=[address])
         self.fails(1, "ls", "iwarp://no-such-host.invalid/", names=["no-such-host.invalid"])
+
+
+class WrongWords(unittest.TestCase):
+    """The message names the wrong word, the right one where one is near, and the help that explains."""
+
+    def assert_told(self, sentence, *arguments):
+        with self.subTest(arguments=arguments):
+            result = run(*arguments)
+            self.assertEqual((result.returncode, result.stdout, result.stderr), (2, "", f"iwarp: {sentence}\n"))
+
+    def test_of_subcommands_are_named(self):
+        for arguments in (["putt"], ["putt", "file", "url"], ["putt", "--json"], ["help", "putt"]):
+            explains = "iwarp help" if arguments[0] == "help" else "iwarp"
+            self.assert_told(f"iwarp has no subcommand 'putt'; did you mean put? ({explains} --help explains)", *arguments)
+        self.assert_told("iwarp has no subcommand 'frobnicate' (iwarp --help explains)", "frobnicate")
+        self.assert_told("iwarp perf has no subcommand 'sever'; did you mean server? (iwarp help --help explains)",
+                         "help", "perf", "sever")
+        told = run().stderr
+        self.assertRegex(told, r"\Aiwarp: iwarp needs a subcommand: .*put, .*\(iwarp --help explains\)\n\Z")
+        self.assertNotIn("complete", told)
+
+    def test_of_options_are_named(self):
+        self.assert_told("iwarp has no option '--hlp'; did you mean --help? (iwarp --help explains)", "--hlp")
+        self.assert_told("iwarp has no option '-v'; did you mean --version? (iwarp --help explains)", "-v")
+        for word in ("--jsn", "-json", "--jsn=1"):
+            name = word.partition("=")[0]
+            self.assert_told(f"iwarp put has no option '{name}'; did you mean --json? (iwarp put --help explains)",
+                             "put", word)
+        self.assert_told("iwarp put has no option '--wait' (iwarp put --help explains)", "put", "a", "b", "--wait")
+        self.assert_told("iwarp perf server has no option '--liste'; did you mean --listen? "
+                         "(iwarp perf server --help explains)", "perf", "server", "--liste", "x")
+        self.assert_told("iwarp run has no option '--stat'; did you mean --stats? (iwarp run --help explains)",
+                         "run", "--stat", "true")
+
+    def test_too_many_and_too_few_are_named(self):
+        self.assert_told("'c' is one argument too many for iwarp put (iwarp put --help explains)", "put", "a", "b", "c")
+        self.assert_told("iwarp put needs URL (iwarp put --help explains)", "put", "a")
+        self.assert_told("iwarp serve needs DIR (iwarp serve --help explains)", "serve")
+        self.assert_told("--hash needs a value (iwarp put --help explains)", "put", "a", "b", "--hash")
+        self.assert_told("--hash is given 2 times, and taken once (iwarp put --help explains)",
+                         "put", "a", "b", "--hash", "none", "--hash", "none")
+        self.assert_told("--json does not take 'x' (iwarp put --help explains)", "put", "a", "b", "--json=x")
+        self.assert_told("run needs a program (iwarp run --help explains)", "run")
+
+    def test_of_values_are_named_with_what_is_permitted(self):
+        self.assert_told("--hash: 'sha255' is not sha256 or none; did you mean sha256? (iwarp put --help explains)",
+                         "put", "a", "b", "--hash", "sha255")
+        self.assert_told("--mpa-revision: '3' is not 1 or 2 (iwarp ls --help explains)", "ls", "u", "--mpa-revision", "3")
+        for value in ("0", "4097", "x", "", "1.5", "99999999999999999999"):
+            self.assert_told(f"--max-clients: '{value}' is not a whole number from 1 to 4096 (iwarp serve --help explains)",
+                             "serve", ".", "--max-clients", value)
+        for value in ("0", "86401", "nan", "1e", "1,5"):
+            self.assert_told(f"--timeout: '{value}' is not a number from 0.1 to 86400 (iwarp ls --help explains)",
+                             "ls", "u", "--timeout", value)
+        for value in ("135", "65K", "1T", "-1", "K", "99999999999999999999M", "18014398509481984K"):
+            self.assert_told(f"--max-fpdu: '{value}' is not a number of octets from 136 to 64K, with K, M or G for powers "
+                             "of 1024 (iwarp ls --help explains)", "ls", "u", "--max-fpdu", value)
+        self.assert_told("--iwarp-port: '65536' is not a whole number from 0 to 65535 (iwarp agent --help explains)",
+                         "agent", "--iwarp-port", "65536")
+        self.assert_told("--capture: '/nowhere': No such file or directory (iwarp ls --help explains)",
+                         "ls", "u", "--capture", "/nowhere")
+        self.assert_told("--capture: '/dev/null' is not a directory (iwarp ls --help explains)",
+                         "ls", "u", "--capture", "/dev/null")
+        self.assert_told("--interfaces: 'nothere' is no network interface (iwarp run --help explains)",
+                         "run", "--interfaces", "lo,nothere", "true")
+
+    def test_steer_no_terminal(self):
+        self.assert_told("iwarp has no subcommand 'a?[2Jb???' (iwarp --help explains)", b"a\x1b[2Jb\xc2\x9b\xff\n")
+
+
+class Help(unittest.TestCase):
+    def test_is_what_the_option_prints(self):
+        for words in ([], ["put"], ["run"], ["perf"], ["perf", "server"], ["help"]):
+            with self.subTest(words=words):
+                asked, wanted = run("help", *words), run(*words, "--help")
+                self.assertEqual((asked.returncode, asked.stderr), (0, ""))
+                self.assertEqual(asked.stdout, wanted.stdout)
+                self.assertIn(f"Usage: {' '.join(['iwarp', *words])} [OPTIONS]", asked.stdout)
+
+    def test_fits_eighty_columns(self):
+        for name in re.findall(r"(?m)^  (\w+) ", run("help").stdout.partition("Subcommands:")[2].partition("\n\n")[0]):
+            for line in run("help", name).stdout.partition("\nExample")[0].splitlines():
+                self.assertLessEqual(len(line), 80, (name, line))
 
 
 class Names(ServiceTest):

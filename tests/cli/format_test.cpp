@@ -3,8 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "context.hpp"
 #include "progress_bar.hpp"
+#include "utf8.hpp"
 
 namespace iwarp::cli {
 namespace {
@@ -27,17 +27,23 @@ TEST(Format, WritesDurationsInReadableUnits) {
   EXPECT_EQ(human_duration(3725), "1 h 02 min");
 }
 
-TEST(Printable, ReplacesWhatSteersATerminal) {
-  EXPECT_EQ(printable("a\x1B[2Jb\nc\x7F"), "a?[2Jb?c?");
-  EXPECT_EQ(printable("\xC3\xA4"), "\xC3\xA4");
+TEST(ProgressLine, FitsEveryWidth) {
+  for (const char* name : {"f", "a-name-of-some-length", "\xE6\xBC\xA2\xE5\xAD\x97\xC3\xA4"}) {
+    for (std::size_t width = 1; width < 200; ++width) {
+      EXPECT_LT(columns(progress_line(name, 500, 1000, 3e9, width)), width) << name;
+    }
+  }
 }
 
-TEST(ProgressLine, FitsEveryWidth) {
-  for (std::size_t width = 1; width < 200; ++width) {
-    EXPECT_LT(progress_line("a-name-of-some-length", 500, 1000, 3e9, width).size(),
-              std::max<std::size_t>(width, 1))
-        << width;
-  }
+TEST(ProgressLine, LeavesOutWhatFitsLeast) {
+  const auto line = [](std::size_t width) {
+    return progress_line("a-name-of-some-length", 500'000'000, 1'000'000'000, 250e6, width);
+  };
+  EXPECT_THAT(line(80), testing::StartsWith("a-name-of-some-length  50% [####"));
+  EXPECT_EQ(line(60), "a-name-of-some-l  50% 500 MB of 1.00 GB, 250 MB/s, 2 s left");
+  EXPECT_EQ(line(40), "a-name-of-some-  50% 250 MB/s, 2 s left");
+  EXPECT_EQ(line(30), "a-name-of-some-  50% 250 MB/s");
+  EXPECT_EQ(line(20), "a-name-of-some  50%");
 }
 
 TEST(ProgressLine, ShowsHowFarATransferIs) {

@@ -1,6 +1,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "help/checks.hpp"
 #include "man/command_page.hpp"
 #include "man/footer.hpp"
 #include "man/roff.hpp"
@@ -56,9 +57,9 @@ class CommandPage : public testing::Test {
     app_.footer("Exit status: 0 done, 1 failed.");
     sub_->add_option("FILE", text_, "The file")->required();
     sub_->add_option("--kind", text_, "Which kind")
-        ->check(CLI::IsMember({"a", "b"}))
+        ->transform(OneOf({"a", "b"}))
         ->capture_default_str();
-    sub_->add_option("--count", number_, "How many")->check(CLI::Range(1, 9));
+    sub_->add_option("--count", number_, "How many")->transform(Within(1, 9));
     sub_->add_option("--hidden", text_, "Unsaid")->group("");
     sub_->footer("Only here.\n\nExample: prog do it");
     sub_->add_subcommand("deep", "Go deeper")->add_flag("--far", far_, "Far below");
@@ -78,7 +79,7 @@ TEST_F(CommandPage, ShowsWhatTheHelpShows) {
   EXPECT_THAT(page, HasSubstr("\\fBprog\\fR \\fBdo\\fR [\\fIOPTIONS\\fR] \\fIFILE\\fR"));
   EXPECT_THAT(page, HasSubstr("\\fIFILE\\fR\nThe file.\n"));
   EXPECT_THAT(page,
-              HasSubstr("\\fB\\-\\-kind\\fR \\fITEXT\\fR\nWhich kind. One of a, b. Default: a."));
+              HasSubstr("\\fB\\-\\-kind\\fR \\fIWORD\\fR\nWhich kind. One of a, b. Default: a."));
   EXPECT_THAT(page, HasSubstr("How many. From 1 to 9."));
   EXPECT_THAT(page, HasSubstr(".SH EXAMPLES\n.PP\n.RS 4\n.nf\nprog do it\n"));
   EXPECT_THAT(page, HasSubstr("\\fBprog\\fR(1)"));

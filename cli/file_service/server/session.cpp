@@ -9,6 +9,7 @@
 #include "file_service/server/stranger_log.hpp"
 #include "format.hpp"
 #include "interrupt.hpp"
+#include "utf8.hpp"
 
 namespace iwarp::cli::file_service {
 namespace {

@@ -9,6 +9,7 @@
 #include "context.hpp"
 #include "interrupt.hpp"
 #include "perf/ends/session.hpp"
+#include "utf8.hpp"
 
 namespace iwarp::cli::perf {
 namespace {

@@ -1,0 +1,66 @@
+#include "help/option_values.hpp"
+
+#include <spdlog/fmt/fmt.h>
+
+#include <algorithm>
+#include <regex>
+
+namespace iwarp::cli {
+namespace {
+
+/// What CLI11 calls values of which the option itself does not say what they are.
+std::string value_name(const std::string& type, bool among_words) {
+  if (among_words && (type == "TEXT" || type == "INT")) return "WORD";
+  return type == "INT" || type == "UINT" || type == "FLOAT" ? "N" : type;
+}
+
+bool says_all(const std::string& description, const std::vector<std::string>& words) {
+  return std::all_of(words.begin(), words.end(), [&description](const std::string& word) {
+    return description.find(word) != std::string::npos;
+  });
+}
+
+}  // namespace
+
+OptionValues values_of(const CLI::Option& option) {
+  // CLI11 puts what the checks say behind the name: "TEXT:{sha256,none}", "N:[1 - 64K]".
+  static const std::regex choices(R"((.*?):\{(.*)\})"), range(R"((.*?):\[(\S+) - (\S+)\])");
+  if (option.get_items_expected_max() == 0) return {};  // a flag
+  const std::string type = option.get_type_name();
+  std::smatch part;
+  OptionValues values;
+  if (std::regex_match(type, part, choices)) {
+    values.words = CLI::detail::split(part[2].str(), ',');
+    values.name = value_name(part[1], true);
+  } else if (std::regex_match(type, part, range)) {
+    values = {value_name(part[1], false), {}, part[2], part[3]};
+  } else {
+    values.name = value_name(type, false);
+  }
+  if (!option.get_option_text().empty()) values.name = option.get_option_text();
+  if (option.get_positional()) values.name = option.get_name(true, false);
+  return values;
+}
+
+std::vector<std::string> names_of(const CLI::Option& option) {
+  if (option.get_positional()) return {option.get_name(true, false)};
+  return CLI::detail::split(option.get_name(false, true), ',');
+}
+
+std::string explanation_of(const CLI::Option& option) {
+  std::string text = as_sentence(option.get_description());
+  const OptionValues values = values_of(option);
+  if (!values.words.empty() && !says_all(option.get_description(), values.words)) {
+    text += fmt::format(" One of {}.", fmt::join(values.words, ", "));
+  }
+  if (!values.least.empty()) text += fmt::format(" From {} to {}.", values.least, values.greatest);
+  if (!option.get_default_str().empty()) text += " Default: " + option.get_default_str() + ".";
+  return text;
+}
+
+std::string as_sentence(std::string text) {
+  if (!text.empty() && !text.ends_with('.')) text += '.';
+  return text;
+}
+
+}  // namespace iwarp::cli
