@@ -1,15 +1,17 @@
 #include "perf/perf_command.hpp"
 
-#include <cstdio>
+#include <iostream>
 #include <memory>
 
 #include "address.hpp"
 #include "device.hpp"
+#include "help/checks.hpp"
 #include "interrupt.hpp"
 #include "options.hpp"
 #include "perf/ends/client.hpp"
 #include "perf/ends/server.hpp"
 #include "perf/measured/report.hpp"
+#include "standard_output.hpp"
 
 namespace iwarp::cli {
 namespace {
@@ -54,11 +56,6 @@ HostPort parse_address(const std::string& text, PortZero zero) {
   return address;
 }
 
-void print(const std::string& text) {
-  std::fputs(text.c_str(), stdout);
-  std::fflush(stdout);
-}
-
 perf::ClientOptions client_options(const PerfArguments& arguments) {
   perf::ClientOptions options;
   options.server = parse_address(arguments.server, PortZero::kRefused);
@@ -94,7 +91,8 @@ void run_client(const PerfArguments& arguments, const Context& context) {
   const InterruptGuard guard;
   verbs::Device device = open_device(context);
   const perf::Results results = perf::run_client(device, options);
-  print(context.output == Output::kJson ? perf::to_json(results) + "\n" : perf::to_text(results));
+  std::cout << (context.output == Output::kJson ? perf::to_json(results) + "\n"
+                                                : perf::to_text(results));
 }
 
 void run_server(const PerfArguments& arguments, const Context& context) {
@@ -104,8 +102,9 @@ void run_server(const PerfArguments& arguments, const Context& context) {
   verbs::Device device = open_device(context);
   perf::Server server(device, resolve(address).front(), arguments.max_fpdu);
   const std::string at = to_string(server.endpoint());
-  print(context.output == Output::kJson ? fmt::format("{{\"listening\": \"{}\"}}\n", at)
-                                        : fmt::format("iwarp perf: listening on {}\n", at));
+  std::cout << (context.output == Output::kJson ? fmt::format("{{\"listening\": \"{}\"}}\n", at)
+                                                : fmt::format("iwarp perf: listening on {}\n", at));
+  require_standard_output();
   server.run();
 }
 
@@ -121,28 +120,26 @@ void add_workload_options(CLI::App& command, PerfArguments& arguments) {
           "--op",
           [&workload](const std::string& name) { workload.operation = operation_named(name); },
           "What moves the data: write (default), read or send")
-      ->check(CLI::IsMember({"write", "read", "send"}))
-      ->option_text("OP");
+      ->transform(OneOf({"write", "read", "send"}))
+      ->type_name("OP");
   command
-      .add_option("--size", workload.size,
-                  "Octets of a message (64K), up to 64M; K and M are powers of 1024")
-      ->transform(CLI::AsSizeValue(false))
-      ->check(CLI::Range(1U, perf::kMaxSize))
-      ->option_text("N");
-  command.add_option("--depth", workload.depth, "Messages under way (16), up to 8192")
-      ->check(CLI::Range(1U, perf::kMaxDepth))
-      ->option_text("N");
+      .add_option("--size", workload.size, "Octets of a message (64K); K and M are powers of 1024")
+      ->transform(Octets(1, perf::kMaxSize))
+      ->type_name("N");
+  command.add_option("--depth", workload.depth, "Messages under way (16)")
+      ->transform(Within(1U, perf::kMaxDepth))
+      ->type_name("N");
   command
       .add_option("--list", workload.list,
                   "Post lists of N requests, of which the last asks for a completion "
                   "(as many at once as there is room for, and each asks); DEPTH is a multiple of N")
-      ->check(CLI::Range(1U, perf::kMaxDepth))
-      ->option_text("N");
+      ->transform(Within(1U, perf::kMaxDepth))
+      ->type_name("N");
   command
       .add_option("--duration", arguments.duration,
                   "Time to measure (5), and as long for the baseline")
-      ->check(CLI::Range(0.01, 3600.0))
-      ->option_text("SECONDS");
+      ->transform(Within(0.01, 3600.0))
+      ->type_name("SECONDS");
 }
 
 void add_client_options(CLI::App& command, PerfArguments& arguments) {
@@ -174,7 +171,7 @@ void add_perf_command(CLI::App& app, Context& context) {
   server
       ->add_option("--listen", arguments->listen,
                    "Where (127.0.0.1:7472); port 0 takes a free one and prints it")
-      ->option_text("ADDR:PORT");
+      ->type_name("ADDR:PORT");
   add_device_option(*server, context);
   add_max_fpdu_option(*server, arguments->max_fpdu);
   add_capture_option(*server);
