@@ -1,6 +1,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <string>
+#include <utility>
+
 #include "iwarp/ddp/header.hpp"
 #include "iwarp/mpa/deframer.hpp"
 #include "iwarp/rdmap/control.hpp"
@@ -14,6 +17,7 @@ namespace {
 using std::chrono::milliseconds;
 using tcp_offload::SimLink;
 using tcp_offload::SimSide;
+using testing::EndsWith;
 using testing::HasSubstr;
 
 TEST(Initiator, NamesTheAddressThatRefuses) {
@@ -53,7 +57,8 @@ TEST(Initiator, GivesTcpAndMpaOneTimeOut) {
   world.net.advance(milliseconds(100));
   ASSERT_TRUE(waiting.done());
   EXPECT_EQ(mute.error()->code, std::errc::timed_out);
-  EXPECT_THAT(mute.error()->message, HasSubstr("no whole MPA reply within 1500 ms"));
+  EXPECT_THAT(mute.error()->message,
+              HasSubstr("no whole MPA reply within 1500 ms, and not an octet of one"));
   EXPECT_EQ(waiting.error()->code, std::errc::timed_out);
   EXPECT_THAT(waiting.error()->message, HasSubstr("no TCP connection within 1500 ms"));
 }
@@ -61,10 +66,15 @@ TEST(Initiator, GivesTcpAndMpaOneTimeOut) {
 TEST(Initiator, TimesOutOnHalfAReply) {
   ConnectOptions options;
   options.timeout = milliseconds(50);
-  for (const std::size_t size : {std::size_t{1}, std::size_t{19}, std::size_t{25}}) {
+  const std::pair<std::size_t, const char*> cases[] = {
+      {1, "only 1 octet of one"}, {19, "only 19 octets of one"}, {25, "only 25 octets of one"}};
+  for (const auto& [size, octets] : cases) {
     Bytes half = accepting_reply(30);
     half.resize(size);
-    EXPECT_EQ(outcome_of(answering(half), options).code, std::errc::timed_out) << size;
+    const auto error = outcome_of(answering(half), options);
+    EXPECT_EQ(error.code, std::errc::timed_out) << size;
+    EXPECT_THAT(error.message, HasSubstr("no whole MPA reply within 50 ms"));
+    EXPECT_THAT(error.message, EndsWith(octets));
   }
 }
 
@@ -84,7 +94,9 @@ TEST(Initiator, TellsAConnectionThatEndsAtAnyOctetOfTheReply) {
     const Bytes part(reply.begin(), reply.begin() + static_cast<std::ptrdiff_t>(size));
     const auto error = outcome_of(closing_after(part), without_fall_back());
     EXPECT_EQ(error.code, std::errc::connection_reset) << size;
-    EXPECT_THAT(error.message, HasSubstr("the peer closed the connection"));
+    EXPECT_THAT(error.message,
+                HasSubstr("the peer closed the connection before there was a whole MPA reply"));
+    if (size > 1) EXPECT_THAT(error.message, EndsWith(std::to_string(size) + " octets of one"));
   }
 }
 

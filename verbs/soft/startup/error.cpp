@@ -24,8 +24,8 @@ Error make_error(std::errc code, const std::string& what, const std::string& why
 std::string to_text(const Endpoint& endpoint) { return endpoint.to_string(); }
 
 std::string to_text(std::chrono::milliseconds time) {
-  if (time < std::chrono::seconds(1)) return std::to_string(time.count()) + " ms";
-  return std::to_string(time.count() / 1000) + " s";
+  const bool whole = time >= std::chrono::seconds(1) && time.count() % 1000 == 0;
+  return whole ? std::to_string(time.count() / 1000) + " s" : std::to_string(time.count()) + " ms";
 }
 
 Error stream_error(const std::string& what, std::error_code reason) {

@@ -14,7 +14,7 @@ namespace iwarp::verbs::soft {
 /// "192.0.2.1:4791", or "[2001:db8::1]:4791".
 std::string to_text(const Endpoint& endpoint);
 
-/// "250 ms", or "10 s" from a second on.
+/// "10 s" for whole seconds, else "1500 ms".
 std::string to_text(std::chrono::milliseconds time);
 
 /// `what` and why the system, or the peer's end of the stream, did not let it be.

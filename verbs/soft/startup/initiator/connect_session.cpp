@@ -126,11 +126,17 @@ void ConnectSession::exchange() {
 
 void ConnectSession::on_timeout() {
   const bool connected = connection_ != nullptr;
-  const std::string time = std::to_string(options_.timeout.count()) + " ms";
+  const std::string time = to_text(options_.timeout);
   finish(Error{std::make_error_code(std::errc::timed_out),
-               what_failed(connected ? "the MPA start-up with " : "connecting to ") +
-                   (connected ? ": no whole MPA reply within " : ": no TCP connection within ") +
-                   time});
+               connected ? what_failed("the MPA start-up with ") + ": no whole MPA reply within " +
+                               time + ", " + heard_so_far()
+                         : what_failed("connecting to ") + ": no TCP connection within " + time});
+}
+
+std::string ConnectSession::heard_so_far() const {
+  const std::size_t octets = exchange_->received();
+  if (octets == 0) return "and not an octet of one";
+  return "only " + std::to_string(octets) + (octets == 1 ? " octet of one" : " octets of one");
 }
 
 void ConnectSession::judge() {
@@ -177,6 +183,9 @@ void ConnectSession::fail(const mpa::Failed& failed) {
   const std::string what = what_failed("the MPA start-up with ");
   Error error = failed.error == mpa::Error::kConnectionLost ? stream_error(what, exchange_->lost())
                                                             : mpa_error(what, failed.error);
+  if (failed.error == mpa::Error::kConnectionLost) {
+    error.message += " before there was a whole MPA reply, " + heard_so_far();
+  }
   if (failed.terminate) return send_terminate(*failed.terminate, std::move(error));
   finish(std::move(error));
 }

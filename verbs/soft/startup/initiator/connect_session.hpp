@@ -40,6 +40,7 @@ class ConnectSession final : public Session<StartupResult> {
   void on_connected(std::error_code error, std::unique_ptr<tcp_offload::Connection> connection);
   void exchange();
   void on_timeout();
+  [[nodiscard]] std::string heard_so_far() const;
   void judge();
   void succeed(const mpa::Accepted& accepted);
   void reject(const mpa::Rejected& rejected);

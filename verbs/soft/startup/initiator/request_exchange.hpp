@@ -29,6 +29,8 @@ class RequestExchange {
   [[nodiscard]] mpa::InitiatorOutcome outcome() const { return initiator_.outcome(); }
   /// Those of the octets already read that follow the Reply.
   [[nodiscard]] ConstBytes behind_reply() const { return already_read_; }
+  /// Octets of the Reply that have come.
+  [[nodiscard]] std::size_t received() const { return reply_size_; }
   /// Why the connection was lost, if it was.
   [[nodiscard]] std::error_code lost() const { return lost_; }
 
