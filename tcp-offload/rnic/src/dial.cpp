@@ -50,7 +50,9 @@ Outcome<void> Connection::connect(const verbs::Endpoint& to, const verbs::Connec
 
 void Connection::begin() {
   later(deadline_ - Clock::now(), [](Connection& self) {
-    self.fail_step(self.to_.to_string() + " does not answer", ETIMEDOUT);
+    self.fail_step(self.to_.to_string() + " has not answered within " +
+                       std::to_string(self.options_.timeout.count()) + " ms",
+                   ETIMEDOUT);
   });
   dial();
 }
