@@ -32,6 +32,7 @@ struct ServeFlags {
   std::size_t max_clients = file_service::kMaxClients;
   double idle_timeout = 60;
   double timeout = 30;
+  bool timeout_given = false;
 };
 
 std::chrono::milliseconds milliseconds_of(double seconds) {
@@ -44,6 +45,9 @@ file_service::ServerOptions server_options(const ServeFlags& flags) {
   options.max_fpdu = flags.max_fpdu;
   options.max_clients = flags.max_clients;
   options.timeouts.stall = milliseconds_of(flags.timeout);
+  options.start_up.timeout = options.timeouts.stall;
+  // Strangers get no longer than usual unless that is wished.
+  if (flags.timeout_given) options.request_timeout = options.timeouts.stall;
   options.timeouts.idle = milliseconds_of(flags.idle_timeout);
   options.timeouts.first_request = std::min(options.timeouts.first_request, options.timeouts.idle);
   return options;
@@ -132,7 +136,8 @@ void add_serve_command(CLI::App& app, Context& context) {
       ->type_name("SECONDS");
   command
       ->add_option("--timeout", flags->timeout,
-                   "Drop a client when not an octet of a transfer moves for so many seconds")
+                   "Drop a client when not an octet of a transfer moves for so many seconds; so "
+                   "long its start-up may take, too (10 if this is not given)")
       ->capture_default_str()
       ->transform(Within(0.1, 86400.0))
       ->type_name("SECONDS");
@@ -155,7 +160,10 @@ void add_serve_command(CLI::App& app, Context& context) {
       "  iwarp serve /srv/files\n"
       "  iwarp serve /srv/files --listen 10.0.0.2:7471 --log-level info\n"
       "  iwarp serve . --listen [::1]:0 --json");
-  command->callback([flags, &context] { run_serve(*flags, context); });
+  command->callback([flags, &context, command] {
+    flags->timeout_given = command->count("--timeout") > 0;
+    run_serve(*flags, context);
+  });
 }
 
 }  // namespace iwarp::cli

@@ -18,7 +18,8 @@ void add_client_options(CLI::App& command, ClientFlags& flags) {
   add_capture_option(command);
   command
       .add_option("--timeout", flags.timeout,
-                  "Give up when not an octet moves, to or from the server, for so many seconds")
+                  "Give up when there is no connection, or not an octet moves, to or from the "
+                  "server, for so many seconds")
       ->capture_default_str()
       ->transform(Within(0.1, 86400.0))
       ->type_name("SECONDS");
@@ -29,7 +30,7 @@ file_service::ClientOptions client_options(const ClientFlags& flags) {
   options.start_up = connect_options(flags.start_up);
   options.max_fpdu = flags.max_fpdu;
   options.timeout = std::chrono::milliseconds(static_cast<std::int64_t>(flags.timeout * 1000));
-  options.start_up.timeout = std::min(options.start_up.timeout, options.timeout);
+  options.start_up.timeout = options.timeout;
   return options;
 }
 

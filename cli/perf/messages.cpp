@@ -1,5 +1,11 @@
 #include "perf/messages.hpp"
 
+#include <spdlog/fmt/fmt.h>
+
+#include <cstring>
+
+#include "utf8.hpp"
+
 namespace iwarp::cli::perf {
 namespace {
 
@@ -11,6 +17,8 @@ constexpr std::size_t kKindAt = 5;
 constexpr std::size_t kGreetingMarkersAt = 5;
 constexpr std::size_t kGreetingDepthAt = 8;
 constexpr std::size_t kGreetingSize = 12;
+
+using Reason = Refused::Reason;
 
 constexpr std::chrono::nanoseconds kLongestSlice = std::chrono::minutes(10);
 
@@ -58,14 +66,31 @@ std::chrono::nanoseconds get_time(const std::byte* at) {
 
 }  // namespace
 
-std::optional<Greeting> Greeting::parse(ConstBytes private_data) {
-  if (private_data.size() != kGreetingSize || !has_header(private_data)) return std::nullopt;
+Result<Greeting, Refused> Greeting::parse(ConstBytes private_data) {
+  const bool ours = private_data.size() > kVersionAt &&
+                    load_be<std::uint32_t>(private_data.data() + kMagicAt) == kMagic;
+  if (!ours) return failure(Refused{Reason::kBadRequest, "the request is not one of 'iwarp perf'"});
+  const auto version = load_be<std::uint8_t>(private_data.data() + kVersionAt);
+  if (version != kProtocolVersion) {
+    return failure(Refused{Reason::kBadVersion,
+                           fmt::format("the client speaks version {} of the protocol of 'iwarp "
+                                       "perf', and the server version {}",
+                                       version, kProtocolVersion)});
+  }
+  if (private_data.size() != kGreetingSize) {
+    return failure(Refused{Reason::kBadRequest, "the request has not the right length"});
+  }
   Greeting greeting;
   greeting.depth = load_be<std::uint32_t>(private_data.data() + kGreetingDepthAt);
   greeting.markers = get_enum<Markers>(private_data.data() + kGreetingMarkersAt);
-  const bool valid =
-      greeting.depth >= 1 && greeting.depth <= kMaxDepth && greeting.markers <= Markers::kWanted;
-  return valid ? std::optional(greeting) : std::nullopt;
+  if (greeting.depth < 1 || greeting.depth > kMaxDepth) {
+    return failure(Refused{Reason::kBadRequest, fmt::format("the depth is {}, and not 1 to {}",
+                                                            greeting.depth, kMaxDepth)});
+  }
+  if (greeting.markers > Markers::kWanted) {
+    return failure(Refused{Reason::kBadRequest, "what the client says of markers is unknown"});
+  }
+  return greeting;
 }
 
 std::vector<std::byte> Greeting::encode() const {
@@ -114,11 +139,36 @@ void Ready::encode_body(std::byte* body) const {
   store_be<std::uint64_t>(body + kBufferSize + 8, token);
 }
 
+// Reason, octets of the text, the text.
+static_assert(detail::kBody + 2 + Refused::kMaxText == kControlSize);
+
 std::optional<Refused> Refused::parse_body(const std::byte* body) {
-  return Refused{get_enum<Reason>(body)};
+  const std::size_t length = load_be<std::uint8_t>(body + 1);
+  Refused refused{get_enum<Reason>(body), {}};
+  if (length > kMaxText) return refused;
+  refused.text = printable({reinterpret_cast<const char*>(body + 2), length});
+  return refused;
 }
 
-void Refused::encode_body(std::byte* body) const { put_enum(body, reason); }
+void Refused::encode_body(std::byte* body) const {
+  const std::string_view said = cut(text, kMaxText);
+  put_enum(body, reason);
+  store_be(body + 1, static_cast<std::uint8_t>(said.size()));
+  if (!said.empty()) std::memcpy(body + 2, said.data(), said.size());
+}
+
+const char* words_for(std::uint8_t reason) {
+  switch (static_cast<Reason>(reason)) {
+    case Reason::kNoMemory: return "the server has not enough memory for that";
+    case Reason::kNoBaseline: return "the server cannot listen for the raw connection";
+    case Reason::kBadRequest: return "the server did not understand the request";
+    case Reason::kBadVersion: return "the server speaks another version of the protocol";
+    case Reason::kBusy: return "the server has as many clients as it takes";
+    case Reason::kNoMeans: return "the server has no room for that";
+    case Reason::kEnded: return "the server ended";
+  }
+  return nullptr;
+}
 
 std::optional<Start> Start::parse_body(const std::byte* body) {
   const Start start{get_enum<Flow>(body), get_time(body + 8)};

@@ -4,18 +4,21 @@
 #include <chrono>
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "iwarp/base/bytes.hpp"
+#include "iwarp/base/result.hpp"
 #include "iwarp/verbs/types.hpp"
 #include "perf/workload.hpp"
+#include "start_up/rejection.hpp"
 
 /// What the two ends of `iwarp perf` say to each other: a Greeting in the private data of the MPA
 /// start-up frames, and then Sends of exactly kControlSize octets. All numbers are in network byte
 /// order; everything begins with the magic and the version.
 namespace iwarp::cli::perf {
 
-inline constexpr std::uint32_t kMagic = 0x49575046;  // "IWPF"
+inline constexpr auto kMagic = static_cast<std::uint32_t>(Service::kPerf);
 inline constexpr std::uint8_t kProtocolVersion = 1;
 inline constexpr std::size_t kControlSize = 64;
 
@@ -34,12 +37,39 @@ enum class Kind : std::uint8_t {
 
 enum class Markers : std::uint8_t { kNone = 0, kWanted = 1 };
 
+/// Server: it will not measure that. Before there is a connection it says so in a Rejection
+/// (start_up/rejection.hpp), whose code is a Reason; behind it while the client waits for an
+/// answer.
+struct Refused {
+  static constexpr Kind kKind = Kind::kRefused;
+  enum class Reason : std::uint8_t {
+    kNoMemory = 1,
+    kNoBaseline = 2,
+    kBadRequest = 3,
+    kBadVersion = 4,
+    kBusy = 5,
+    kNoMeans = 6,  ///< Its device or its system has no room for what the client wants.
+    kEnded = 7,
+  };
+  /// The most octets of the text.
+  static constexpr std::size_t kMaxText = 54;
+
+  Reason reason = Reason::kNoMemory;
+  std::string text;  ///< For people, as that of a Rejection. What is too long is cut.
+
+  static std::optional<Refused> parse_body(const std::byte* body);
+  void encode_body(std::byte* body) const;
+};
+/// What a reason means, as a clause; nullptr for one that is not known.
+const char* words_for(std::uint8_t reason);
+
 /// What a client says before the connection exists, so that the server can make a queue pair.
 struct Greeting {
   std::uint32_t depth = 0;
   Markers markers = Markers::kNone;
 
-  static std::optional<Greeting> parse(ConstBytes private_data);
+  /// Or why the server refuses the client.
+  static Result<Greeting, Refused> parse(ConstBytes private_data);
   [[nodiscard]] std::vector<std::byte> encode() const;
 };
 
@@ -63,16 +93,6 @@ struct Ready {
   std::uint64_t token = 0;
 
   static std::optional<Ready> parse_body(const std::byte* body);
-  void encode_body(std::byte* body) const;
-};
-
-/// Server: it will not measure that.
-struct Refused {
-  static constexpr Kind kKind = Kind::kRefused;
-  enum class Reason : std::uint8_t { kNoMemory = 1, kNoBaseline = 2 };
-  Reason reason = Reason::kNoMemory;
-
-  static std::optional<Refused> parse_body(const std::byte* body);
   void encode_body(std::byte* body) const;
 };
 

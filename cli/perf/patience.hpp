@@ -5,7 +5,7 @@
 
 namespace iwarp::cli::perf {
 
-/// How long a peer may show no sign of life once a measurement is under way.
+/// How long a peer may show no sign of life, unless the person says otherwise.
 inline constexpr std::chrono::seconds kPatience{10};
 
 /// Ends a busy loop in which nothing happens any more, at the cost of a counter. Not thread-safe.
@@ -15,6 +15,8 @@ class Patience {
 
   /// From now on, nothing may happen for `limit`.
   void allow(std::chrono::nanoseconds limit);
+  /// The same for the limit that there is.
+  void renew() { allow(limit_); }
   /// Something happened.
   void progress() { moved_ = true; }
   /// Nothing happened. Once in a while runs check() and returns true.

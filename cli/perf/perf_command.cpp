@@ -42,6 +42,7 @@ struct PerfArguments {
   std::string server;
   perf::Workload workload;
   double duration = 5;
+  double timeout = 10;
   bool latency = false, baseline = false, events = false, stable = false;
   std::uint32_t max_fpdu = 0;
   StartUpFlags start_up;
@@ -54,6 +55,10 @@ HostPort parse_address(const std::string& text, PortZero zero) {
   HostPort address = parse_host_port(text, zero);
   if (!has_port) address.port = kPerfPort;
   return address;
+}
+
+std::chrono::milliseconds patience_of(const PerfArguments& arguments) {
+  return std::chrono::milliseconds(static_cast<std::int64_t>(arguments.timeout * 1000));
 }
 
 perf::ClientOptions client_options(const PerfArguments& arguments) {
@@ -70,6 +75,7 @@ perf::ClientOptions client_options(const PerfArguments& arguments) {
   options.max_fpdu = arguments.max_fpdu;
   options.duration = std::chrono::duration<double>(arguments.duration);
   options.connect = connect_options(arguments.start_up);
+  options.patience = patience_of(arguments);
   if (options.workload.list != 0 && arguments.latency) {
     throw usage_error("with --latency there is one request at a time, and no --list");
   }
@@ -100,7 +106,8 @@ void run_server(const PerfArguments& arguments, const Context& context) {
   configure_log(context.log_level, StackWarnings::kShown);
   const InterruptGuard guard;
   verbs::Device device = open_device(context);
-  perf::Server server(device, resolve(address).front(), arguments.max_fpdu);
+  perf::Server server(device, resolve(address).front(),
+                      {arguments.max_fpdu, patience_of(arguments)});
   const std::string at = to_string(server.endpoint());
   std::cout << (context.output == Output::kJson ? fmt::format("{{\"listening\": \"{}\"}}\n", at)
                                                 : fmt::format("iwarp perf: listening on {}\n", at));
@@ -142,6 +149,12 @@ void add_workload_options(CLI::App& command, PerfArguments& arguments) {
       ->type_name("SECONDS");
 }
 
+void add_timeout_option(CLI::App& command, double& seconds, const char* description) {
+  command.add_option("--timeout", seconds, description)
+      ->transform(Within(0.1, 86400.0))
+      ->type_name("SECONDS");
+}
+
 void add_client_options(CLI::App& command, PerfArguments& arguments) {
   command.add_option("HOST:PORT", arguments.server, "The perf server; the port may be left out");
   add_workload_options(command, arguments);
@@ -151,6 +164,10 @@ void add_client_options(CLI::App& command, PerfArguments& arguments) {
   command.add_flag(
       "--stable-buffers", arguments.stable,
       "Promise that what the client sends does not change meanwhile: it is not copied");
+  add_timeout_option(
+      command, arguments.timeout,
+      "Give up when there is no connection, or the server shows no sign of life, for "
+      "so long (10)");
   add_mpa_options(command, arguments.start_up);
   add_max_fpdu_option(command, arguments.max_fpdu);
   add_revision_option(command, arguments.start_up);
@@ -173,6 +190,9 @@ void add_perf_command(CLI::App& app, Context& context) {
                    "Where (127.0.0.1:7472); port 0 takes a free one and prints it")
       ->type_name("ADDR:PORT");
   add_device_option(*server, context);
+  add_timeout_option(*server, arguments->timeout,
+                     "Drop a client that does not complete its start-up, or shows no sign of life, "
+                     "for so long (10)");
   add_max_fpdu_option(*server, arguments->max_fpdu);
   add_capture_option(*server);
   add_report_options(*server, context);

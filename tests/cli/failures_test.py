@@ -6,10 +6,10 @@ import re
 import signal
 import socket
 import subprocess
-import threading
 import time
 import unittest
 
+from fake_server import FakeServer
 from service import IWARP, MIB, PATIENCE, ServiceTest, limit_file_size, random_file, run
 from service import sparse_file, wait_until
 
@@ -330,19 +330,9 @@ class StrangeServers(unittest.TestCase):
     """Something listens, but it is not `iwarp serve`."""
 
     def listen(self, behave):
-        listener = socket.create_server(("127.0.0.1", 0))
-        self.addCleanup(listener.close)
-
-        def serve():
-            try:
-                while True:
-                    connection, _ = listener.accept()
-                    behave(connection)
-            except OSError:
-                pass
-
-        threading.Thread(target=serve, daemon=True).start()
-        return f"127.0.0.1:{listener.getsockname()[1]}"
+        server = FakeServer(behave)
+        self.addCleanup(server.close)
+        return server.address
 
     def assert_fails(self, address):
         started = time.monotonic()
@@ -352,10 +342,7 @@ class StrangeServers(unittest.TestCase):
         self.assertLess(time.monotonic() - started, 30)
 
     def test_silence_is_given_up(self):
-        kept = []
-        self.assert_fails(self.listen(kept.append))
-        for connection in kept:
-            connection.close()
+        self.assert_fails(self.listen(lambda connection: None))
 
     def test_another_protocol_is_refused(self):
         def answer(connection):

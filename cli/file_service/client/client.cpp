@@ -4,8 +4,19 @@
 
 #include "context.hpp"
 #include "interrupt.hpp"
+#include "start_up/reach.hpp"
+#include "start_up/rejection.hpp"
 
 namespace iwarp::cli::file_service {
+namespace {
+
+// Of a server that says no more than a status.
+const char* words_for(std::uint8_t code) {
+  return code <= static_cast<std::uint8_t>(kLastStatus) ? describe(static_cast<Status>(code))
+                                                        : nullptr;
+}
+
+}  // namespace
 
 Client::Client(verbs::Device& device, const HostPort& server, const ClientOptions& options)
     : server_(to_string(server)), options_(options) {
@@ -13,21 +24,8 @@ Client::Client(verbs::Device& device, const HostPort& server, const ClientOption
   invalidated_ = invalidates ? verbs::Access::kRemoteInvalidate : verbs::Access::kNone;
   const auto hello = Hello{.keeps_stags = !invalidates}.encode();
   options_.start_up.private_data.assign(hello.begin(), hello.end());
-  std::string why;
-  for (const verbs::Endpoint& endpoint : resolve(server)) {
-    try {
-      connect(device, endpoint);
-      take_welcome();
-      return;
-    } catch (const Rejected& rejected) {
-      const auto welcome = Welcome::parse(rejected.private_data());
-      fail(welcome ? describe(welcome->status) : "something else than 'iwarp serve' listens there");
-    } catch (const LinkLost& lost) {
-      why = lost.what();
-      spdlog::info("{}: {}", to_string(endpoint), why);
-    }
-  }
-  throw CommandError(fmt::format("cannot connect to {}: {}", server_, why));
+  reach(server, [&](const verbs::Endpoint& endpoint) { connect(device, endpoint); });
+  take_welcome();
 }
 
 Client::~Client() {
@@ -43,12 +41,17 @@ Client::~Client() {
 void Client::connect(verbs::Device& device, const verbs::Endpoint& to) {
   // A queue pair connects once.
   link_ = std::make_unique<Link>(device, kClientLink, options_.timeout, options_.max_fpdu);
-  info_ = link_->connect(to, options_.start_up, InterruptGuard::check);
+  try {
+    info_ = link_->connect(to, options_.start_up, InterruptGuard::check);
+  } catch (const Rejected& rejected) {
+    throw CommandError(describe_rejection("connecting to " + server_, rejected.private_data(),
+                                          Service::kFiles, words_for));
+  }
 }
 
 void Client::take_welcome() {
   const auto welcome = Welcome::parse(info_.private_data);
-  if (!welcome || welcome->status != Status::kOk) {
+  if (!welcome) {
     fail("something else than 'iwarp serve' listens there");
   }
   window_ = std::min<std::size_t>(kWindow, welcome->credits);

@@ -7,22 +7,12 @@
 #include "context.hpp"
 #include "file_service/server/stranger_log.hpp"
 #include "interrupt.hpp"
+#include "start_up/rejection.hpp"
 
 namespace iwarp::cli::file_service {
 namespace {
 
 using process::LogLevel;
-
-void reject(verbs::ConnectionRequest& request, Status status, std::string_view reason) {
-  log_of_strangers(Told::kRefusal, LogLevel::kInfo, [&] {
-    return fmt::format("{}: rejected: {}", to_string(request.info().remote), reason);
-  });
-  // If it fails the peer has gone already.
-  (void)request.reject(Welcome{.status = status}.encode());
-}
-void reject(verbs::ConnectionRequest& request, Status status) {
-  reject(request, status, describe(status));
-}
 
 verbs::ConnectOptions with_welcome(verbs::ConnectOptions options) {
   const auto welcome = Welcome{.credits = kCredits, .max_chunk = kMaxChunk}.encode();
@@ -45,6 +35,7 @@ Server::Server(verbs::Device device, Store store, const verbs::Endpoint& at, Ser
 
 verbs::Listener Server::listen(const verbs::Endpoint& at) {
   verbs::ListenOptions options;
+  options.request_timeout = options_.request_timeout;
   options.admits = [this](const verbs::Endpoint& peer) {
     return !bad_ends_.shuts_out(peer.address(), BadEnds::Clock::now());
   };
@@ -80,10 +71,20 @@ void Server::take_turn() {
   if (request) consider(*std::move(request));
 }
 
+void Server::reject(verbs::ConnectionRequest& request, Status status,
+                    const std::string& reason) const {
+  log_of_strangers(Told::kRefusal, LogLevel::kInfo, [&] {
+    return fmt::format("{}: rejected: {}", to_string(request.info().remote), reason);
+  });
+  const Rejection rejection{Service::kFiles, kVersion, static_cast<std::uint8_t>(status), reason};
+  // If it fails the peer has gone already.
+  (void)request.reject(rejection.encode(device_.attributes().max_private_data));
+}
+
 void Server::turn_away() noexcept {
   try {
     while (auto request = listener_->next(std::chrono::milliseconds(0))) {
-      reject(*request, Status::kEnded);
+      reject(*request, Status::kEnded, describe(Status::kEnded));
     }
   } catch (const std::exception&) {
     // Without memory for the reason: they learn of the end from their connections.
@@ -92,23 +93,39 @@ void Server::turn_away() noexcept {
 
 void Server::consider(verbs::ConnectionRequest request) {
   const auto hello = Hello::parse(request.private_data());
-  if (!hello) return reject(request, Status::kBadRequest);
-  if (hello->version != kVersion) return reject(request, Status::kBadVersion);
+  if (!hello) {
+    return reject(request, Status::kBadRequest,
+                  fmt::format("the request is not one of 'iwarp put', 'get' or 'ls' ({})",
+                              describe(hello.error())));
+  }
+  if (hello->version != kVersion) {
+    return reject(request, Status::kBadVersion,
+                  fmt::format("the client speaks version {} of the file protocol, and the server "
+                              "version {}",
+                              hello->version, kVersion));
+  }
   const auto peer = request.info().remote.address();
   try {
     if (bad_ends_.holds_back(peer, BadEnds::Clock::now())) {
-      return reject(
-          request, Status::kBusy,
-          "many clients go without having got anything, as the latest of its network did");
+      return reject(request, Status::kBusy,
+                    "many clients go without having got anything, as the latest of this network "
+                    "did: it waits "
+                    "for a while");
     }
     const auto number = admit(peer);
-    if (!number) return reject(request, Status::kBusy);
-    start(std::move(request), *number);
+    if (!number) {
+      return reject(
+          request, Status::kBusy,
+          fmt::format("the server has as many clients as it takes ({})", options_.max_clients));
+    }
+    start(request, *number);
   } catch (const std::exception& error) {
-    // No room for another connection or thread. The unanswered request is rejected.
+    // No room for another connection or thread.
     log_of_strangers(Told::kNoMeans, LogLevel::kWarn, [&] {
       return fmt::format("cannot serve another client: {}", cli::describe(error));
     });
+    reject(request, Status::kBusy,
+           fmt::format("the server has no room for another client: {}", cli::describe(error)));
   }
 }
 
@@ -119,20 +136,25 @@ std::optional<Slots::Number> Server::admit(const verbs::Address& peer) {
   return admission.client;
 }
 
-void Server::start(verbs::ConnectionRequest request, Slots::Number number) {
+void Server::start(verbs::ConnectionRequest& request, Slots::Number number) {
   const auto note_use = [this, number](SlotUse use) { slots_.note(number, use); };
   try {
     Client& client = clients_[number];
     client.peer = request.info().remote;
     client.session = std::make_unique<Session>(device_, store_, budget_, standing_of(client.peer),
                                                options_.timeouts, options_.max_fpdu, note_use);
-    client.thread = std::jthread([this, &client, number, taken = std::move(request)]() mutable {
-      client.session->run(std::move(taken), options_.start_up);
+    client.request.emplace(std::move(request));
+    client.thread = std::jthread([this, &client, number] {
+      client.session->run(*std::exchange(client.request, std::nullopt), options_.start_up);
       slots_.leave(number);
       finished_.add(number);
     });
   } catch (...) {
-    clients_.erase(number);
+    const auto client = clients_.find(number);
+    if (client != clients_.end()) {
+      if (client->second.request) request = *std::move(client->second.request);
+      clients_.erase(client);
+    }
     slots_.leave(number);
     throw;
   }

@@ -21,6 +21,8 @@ struct ServerOptions {
   /// After so long in line for one a stranger gets it although there are too few.
   std::chrono::milliseconds long_in_line = kLongInLine;
   SessionTimeouts timeouts;
+  /// For a peer's MPA Request.
+  std::chrono::milliseconds request_timeout = verbs::ListenOptions{}.request_timeout;
   std::uint32_t max_fpdu = 0;  ///< As in verbs::QpOptions.
 };
 
@@ -41,6 +43,7 @@ class Server {
  private:
   struct Client {
     verbs::Endpoint peer;
+    std::optional<verbs::ConnectionRequest> request;  ///< Until its thread answers it.
     std::unique_ptr<Session> session;
     std::jthread thread;
   };
@@ -74,7 +77,10 @@ class Server {
   void consider(verbs::ConnectionRequest request);
   /// A slot for the client, or none.
   [[nodiscard]] std::optional<Slots::Number> admit(const verbs::Address& peer);
-  void start(verbs::ConnectionRequest request, Slots::Number number);
+  /// Answers no, with the reason, which a line of the log says too.
+  void reject(verbs::ConnectionRequest& request, Status status, const std::string& reason) const;
+  /// What it throws leaves the request unanswered.
+  void start(verbs::ConnectionRequest& request, Slots::Number number);
   [[nodiscard]] Standing standing_of(const verbs::Endpoint& peer);
   /// Its slot is another's from now on, but its thread is there for a while yet. False if there is
   /// none.

@@ -1,11 +1,8 @@
 #include "file_service/wire/link.hpp"
 
 #include <array>
-#include <condition_variable>
-#include <mutex>
 
 #include "context.hpp"
-#include "interrupt.hpp"
 
 namespace iwarp::cli::file_service {
 namespace {
@@ -39,48 +36,12 @@ std::size_t memory_size(const LinkSizes& sizes) {
          std::size_t{sizes.sends} * sizes.send_size;
 }
 
-void check_posted(const Result<void, verbs::PostError>& posted, const char* what) {
-  if (posted) return;
-  throw LinkLost(
-      fmt::format("cannot post {}: {}", what, std::make_error_code(posted.error().code).message()));
-}
-
-std::string reason_of(const ConnectionEvent& event) {
-  if (!event.error.message.empty()) return event.error.message;
-  if (event.error.code) return event.error.code.message();
-  return "the peer closed the connection";
-}
-
 }  // namespace
-
-/// What the connection manager reports, kept for the thread that uses the link.
-struct Link::Life {
-  std::mutex mutex;
-  std::condition_variable changed;
-  std::optional<ConnectionEvent> outcome;
-  std::optional<ConnectionEvent> end;
-  bool woken = false;
-
-  void report(const ConnectionEvent& event) {
-    {
-      const std::scoped_lock lock(mutex);
-      (event.kind == ConnectionEvent::Kind::kDisconnected ? end : outcome) = event;
-    }
-    changed.notify_all();
-  }
-
-  std::optional<ConnectionEvent> wait_for(const std::optional<ConnectionEvent> Life::*which,
-                                          milliseconds timeout) {
-    std::unique_lock lock(mutex);
-    changed.wait_for(lock, timeout, [&] { return (this->*which).has_value(); });
-    return this->*which;
-  }
-};
 
 Link::Link(verbs::Device& device, const LinkSizes& sizes, milliseconds patience,
            std::uint32_t max_fpdu)
     : sizes_(sizes),
-      life_(std::make_shared<Life>()),
+      life_(std::make_shared<ConnectionLife>()),
       memory_(memory_size(sizes)),
       domain_(require(device.alloc_pd(), "cannot allocate a protection domain")),
       cq_(require(device.create_cq(sizes.receives + capacity(sizes).max_send_wr),
@@ -107,14 +68,7 @@ verbs::QpOptions Link::qp_options(milliseconds patience, std::uint32_t max_fpdu)
 
 verbs::ConnectionInfo Link::connect(const verbs::Endpoint& to, const verbs::ConnectOptions& options,
                                     const std::function<void()>& check_interrupt) {
-  const auto started = qp_.start_connect(to, options);
-  if (!started) throw LinkLost(started.error().message);
-  // The verbs layer ends the attempt when its time is over.
-  std::optional<ConnectionEvent> event;
-  while (!(event = life_->wait_for(&Life::outcome, kInterruptSlice))) check_interrupt();
-  if (event->kind == ConnectionEvent::Kind::kRejected) throw Rejected(event->info.private_data);
-  if (event->kind != ConnectionEvent::Kind::kEstablished) throw LinkLost(reason_of(*event));
-  return event->info;
+  return life_->connect(qp_, to, options, check_interrupt);
 }
 
 verbs::ConnectionInfo Link::accept(verbs::ConnectionRequest& request,
@@ -175,35 +129,22 @@ void Link::show_life() {
 }
 
 std::string Link::why_lost(verbs::Status status) const {
-  std::optional<ConnectionEvent> end;
-  for (int step = 0; step < kReasonSteps && !end; ++step) {
-    end = life_->wait_for(&Life::end, kReasonStep);
+  for (int step = 0; step < kReasonSteps && !life_->wait_for_end(kReasonStep); ++step) {
   }
-  if (const auto terminate = qp_.terminate_received()) {
-    return fmt::format(
-        "the peer ended the connection with a Terminate of layer {}, type {}, "
-        "code {}",
-        terminate->layer, terminate->type, terminate->code);
-  }
-  if (end) return reason_of(*end);
-  return fmt::format("the connection was lost ({})", verbs::to_string(status));
+  return why_over(qp_, fmt::format("the connection was lost ({})", verbs::to_string(status)));
 }
 
-void Link::sleep(milliseconds timeout) {
-  std::unique_lock lock(life_->mutex);
-  life_->changed.wait_for(lock, timeout, [this] { return life_->woken || life_->end; });
-  life_->woken = false;
-}
-
-void Link::wake() noexcept {
-  {
-    const std::scoped_lock lock(life_->mutex);
-    life_->woken = true;
+// A request that finds the connection gone tells of that, and not of itself.
+void Link::check_posted(const Result<void, verbs::PostError>& posted, const char* what) const {
+  if (posted) return;
+  if (posted.error().code == std::errc::not_connected) {
+    throw LinkLost(why_lost(verbs::Status::kFlushed));
   }
-  life_->changed.notify_all();
+  throw LinkLost(fmt::format("this end cannot post {}: {}", what,
+                             std::make_error_code(posted.error().code).message()));
 }
 
-bool Link::over(milliseconds timeout) { return life_->wait_for(&Life::end, timeout).has_value(); }
+bool Link::over(milliseconds timeout) { return life_->wait_for_end(timeout).has_value(); }
 
 ConstBytes Link::message(const Event& event) const {
   return memory_.bytes().subspan(std::size_t{event.slot} * sizes_.receive_size, event.length);

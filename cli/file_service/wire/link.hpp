@@ -12,24 +12,14 @@
 #include "file_service/wire/life_signs.hpp"
 #include "file_service/wire/page_buffer.hpp"
 #include "iwarp/verbs/verbs.hpp"
+#include "start_up/connection_life.hpp"
 
 namespace iwarp::cli::file_service {
 
-/// The connection is over, or never came about; what() says why.
+/// The connection is over; what() says why.
 class LinkLost : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
-};
-
-/// The peer said no.
-class Rejected : public LinkLost {
- public:
-  explicit Rejected(std::vector<std::byte> private_data)
-      : LinkLost("the peer refused the connection"), private_data_(std::move(private_data)) {}
-  [[nodiscard]] ConstBytes private_data() const { return private_data_; }
-
- private:
-  std::vector<std::byte> private_data_;
 };
 
 /// How many messages of which size a link holds in each direction.
@@ -50,8 +40,7 @@ class Link {
   Link(verbs::Device& device, const LinkSizes& sizes, std::chrono::milliseconds patience,
        std::uint32_t max_fpdu = 0);
 
-  /// Connects. Throws a Rejected or a LinkLost; `check_interrupt` is called several times a second
-  /// and may throw.
+  /// Connects, as ConnectionLife::connect.
   verbs::ConnectionInfo connect(const verbs::Endpoint& to, const verbs::ConnectOptions& options,
                                 const std::function<void()>& check_interrupt);
   /// Accepts a peer. Throws a LinkLost.
@@ -101,11 +90,10 @@ class Link {
   void read(const verbs::Sge& into, const verbs::RemoteBuffer& from);
 
   [[nodiscard]] verbs::ProtectionDomain& domain() { return domain_; }
-  /// Returns after `timeout`, or when the connection is over or wake() is called; the call counts
-  /// that came before this.
-  void sleep(std::chrono::milliseconds timeout);
+  /// As ConnectionLife::sleep.
+  void sleep(std::chrono::milliseconds timeout) { life_->sleep(timeout); }
   /// Any thread. Does not throw.
-  void wake() noexcept;
+  void wake() noexcept { life_->wake(); }
   /// Lets what was sent arrive, then closes.
   void close() { qp_.disconnect(); }
   /// Whether the connection is over; waits up to `timeout` for that.
@@ -114,17 +102,17 @@ class Link {
   void abort() { qp_.abort(); }
 
  private:
-  struct Life;
   [[nodiscard]] verbs::QpOptions qp_options(std::chrono::milliseconds patience,
                                             std::uint32_t max_fpdu) const;
   /// What a completion means to the user of the link: nothing if it is a sign's. Throws a LinkLost.
   std::optional<Event> event_of(const verbs::Completion& completion);
   void show_life_if_due();
   [[nodiscard]] std::string why_lost(verbs::Status status) const;
+  void check_posted(const Result<void, verbs::PostError>& posted, const char* what) const;
   [[nodiscard]] std::size_t outgoing_offset() const;
 
   LinkSizes sizes_;
-  std::shared_ptr<Life> life_;
+  std::shared_ptr<ConnectionLife> life_;
   PageBuffer memory_;
   verbs::ProtectionDomain domain_;
   verbs::CompletionQueue cq_;

@@ -128,7 +128,7 @@ Result<Hello, ParseError> Hello::parse(ConstBytes bytes) {
 std::array<std::byte, Welcome::kSize> Welcome::encode() const {
   std::array<std::byte, kSize> bytes{};
   store_preamble(bytes, version);
-  store(bytes, kStatusAt, static_cast<std::uint8_t>(status));
+  store(bytes, kStatusAt, static_cast<std::uint8_t>(Status::kOk));
   store(bytes, kCreditsAt, credits);
   store(bytes, kMaxChunkAt, max_chunk);
   return bytes;
@@ -137,12 +137,11 @@ std::array<std::byte, Welcome::kSize> Welcome::encode() const {
 Result<Welcome, ParseError> Welcome::parse(ConstBytes bytes) {
   if (bytes.size() < kSize) return failure(ParseError::kTruncated);
   if (load<std::uint32_t>(bytes, kMagicAt) != kMagic) return failure(ParseError::kBadMagic);
-  const auto status = load<std::uint8_t>(bytes, kStatusAt);
-  if (status > static_cast<std::uint8_t>(kLastStatus)) return failure(ParseError::kBadStatus);
-  const Welcome welcome{load<std::uint8_t>(bytes, kVersionAt), static_cast<Status>(status),
+  const auto status = static_cast<Status>(load<std::uint8_t>(bytes, kStatusAt));
+  if (status != Status::kOk) return failure(ParseError::kBadStatus);
+  const Welcome welcome{load<std::uint8_t>(bytes, kVersionAt),
                         load<std::uint16_t>(bytes, kCreditsAt),
                         load<std::uint32_t>(bytes, kMaxChunkAt)};
-  if (welcome.status != Status::kOk) return welcome;
   if (welcome.version != kVersion) return failure(ParseError::kBadVersion);
   if (welcome.credits == 0 || welcome.max_chunk == 0) return failure(ParseError::kBadPayload);
   return welcome;

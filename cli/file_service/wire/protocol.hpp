@@ -9,9 +9,10 @@
 #include "iwarp/base/bytes.hpp"
 #include "iwarp/base/result.hpp"
 #include "iwarp/verbs/types.hpp"
+#include "start_up/rejection.hpp"
 
 /// The messages of `iwarp serve`. The client greets in the private data of its MPA request and is
-/// welcomed or turned away in the private data of the reply. Then it sends requests; each is one
+/// welcomed or rejected in the private data of the reply. Then it sends requests; each is one
 /// RDMAP Send and has exactly one final answer, in order. A request may carry the descriptor of a
 /// buffer of the client: the server moves the data by RDMA Read or Write, and its answer is a Send
 /// with Invalidate that ends the buffer's STag, unless the client keeps its STags. The client has
@@ -22,7 +23,7 @@
 ///     list: List, ListMore*
 namespace iwarp::cli::file_service {
 
-inline constexpr std::uint32_t kMagic = 0x49574653;  // "IWFS"
+inline constexpr auto kMagic = static_cast<std::uint32_t>(Service::kFiles);
 inline constexpr std::uint8_t kVersion = 1;
 
 /// The longest name, in octets.
@@ -98,17 +99,16 @@ struct Hello {
   static Result<Hello, ParseError> parse(ConstBytes bytes);
 };
 
-/// The server's private data: kOk and the limits with an accepted connection, another status with a
-/// rejected one.
+/// The server's private data where it accepts: the limits. Where it does not, it says so in a
+/// Rejection (start_up/rejection.hpp), whose code is a Status.
 struct Welcome {
   static constexpr std::size_t kSize = 12;
   std::uint8_t version = kVersion;
-  Status status = Status::kOk;
   std::uint16_t credits = 0;
   std::uint32_t max_chunk = 0;
 
   [[nodiscard]] std::array<std::byte, kSize> encode() const;
-  /// With kOk, credits and max_chunk are at least 1.
+  /// Credits and max_chunk are at least 1.
   static Result<Welcome, ParseError> parse(ConstBytes bytes);
 };
 

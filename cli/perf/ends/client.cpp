@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "start_up/reach.hpp"
+
 namespace iwarp::cli::perf {
 namespace {
 
@@ -16,7 +18,24 @@ constexpr std::uint32_t kFewestSlices = 3;
 
 LinkRoom room_for(const ClientOptions& options) {
   return {std::max(options.workload.depth, kSmallestSendQueue), kReceives, options.buffers,
-          options.max_fpdu};
+          options.max_fpdu, options.patience};
+}
+
+// Adapters may have less room than the command line grants.
+void check_depth(const Workload& workload, const verbs::DeviceAttributes& device) {
+  const std::uint32_t others = kReceives + 2 * Link::kControlRoom;
+  const std::uint32_t completions = device.max_cqe - std::min(device.max_cqe, others);
+  const std::uint32_t requests = device.max_qp_wr - std::min(device.max_qp_wr, Link::kControlRoom);
+  const std::uint32_t most = std::min(completions, requests);
+  if (workload.depth <= most) return;
+  throw CommandError(fmt::format("--depth {} is more than the device '{}' has room for: {}",
+                                 workload.depth, device.name, most));
+}
+
+std::string asked_of(const HostPort& server, const Workload& workload) {
+  return fmt::format("asking {} for the {} of {}s of {} octets at depth {}", cli::to_string(server),
+                     to_string(workload.figure), to_string(workload.operation), workload.size,
+                     workload.depth);
 }
 
 /// Whole slices of about a second, three at least.
@@ -34,6 +53,7 @@ verbs::ConnectOptions connect_options(const ClientOptions& options,
   const Greeting greeting{options.workload.depth,
                           result.want_markers ? Markers::kWanted : Markers::kNone};
   result.private_data = greeting.encode();
+  result.timeout = options.patience;
   if (options.workload.operation == Operation::kRead) {
     const std::uint32_t reads = std::clamp(options.workload.depth, 1U, device.max_ord);
     result.ord = static_cast<std::uint16_t>(reads);
@@ -49,8 +69,7 @@ Client::Client(verbs::Device& device, const ClientOptions& options, const verbs:
   const bool data_in_receives =
       workload.operation == Operation::kSend && workload.figure == Figure::kLatency;
   link_.use_receives(kReceives, data_in_receives ? workload.size : 0);
-  connection_ = require(
-      link_.queue_pair().connect(server, connect_options(options_, device.attributes())), "perf");
+  connection_ = link_.connect(server, connect_options(options_, device.attributes()));
   agree();
 }
 
@@ -61,7 +80,7 @@ void Client::agree() {
   initiator_.aim_at(ready);
   if (workload.baseline == Baseline::kRawTcp) {
     const verbs::Endpoint to(connection_.remote.address(), ready.baseline_port);
-    raw_.emplace(connect_raw(to, ready.token, workload.waiting), workload);
+    raw_.emplace(connect_raw(to, ready.token, workload.waiting, options_.patience), workload);
   }
 }
 
@@ -116,15 +135,22 @@ Slice Client::run(Flow flow, std::chrono::nanoseconds duration) {
 }
 
 Results run_client(verbs::Device& device, const ClientOptions& options) {
-  const std::vector<verbs::Endpoint> endpoints = resolve(options.server);
-  for (const verbs::Endpoint& endpoint : endpoints) {
-    try {
-      return Client(device, options, endpoint).measure();
-    } catch (const CommandError&) {
-      if (endpoint == endpoints.back()) throw;
-    }
+  check_depth(options.workload, device.attributes());
+  const std::string asked = asked_of(options.server, options.workload);
+  std::optional<Results> results;
+  try {
+    reach(options.server, [&](const verbs::Endpoint& endpoint) {
+      results = Client(device, options, endpoint).measure();
+    });
+  } catch (const Rejected& rejected) {
+    throw CommandError(
+        describe_rejection(asked, rejected.private_data(), Service::kPerf, words_for));
+  } catch (const MeasurementRefused& refused) {
+    throw CommandError(describe_refusal(asked, Service::kPerf, refused.what()));
+  } catch (const LinkLost& lost) {
+    throw CommandError(cli::to_string(options.server) + ": " + lost.what());
   }
-  throw CommandError("no address for " + cli::to_string(options.server));
+  return *std::move(results);
 }
 
 }  // namespace iwarp::cli::perf

@@ -19,12 +19,14 @@ struct ClientOptions {
   verbs::ConnectOptions connect;
   verbs::SourceBuffers buffers = verbs::SourceBuffers::kMayChange;  ///< Of what the client sends.
   std::uint32_t max_fpdu = 0;                                       ///< Likewise.
+  std::chrono::milliseconds patience = kPatience;  ///< With a server that shows no sign of life.
 };
 
 /// One client's connections to a perf server.
 class Client {
  public:
-  /// Connects and agrees on the workload. Throws a CommandError, as measure() does.
+  /// Connects and agrees on the workload. Throws an Unreachable, a Rejected, a MeasurementRefused
+  /// or another CommandError, as measure() does.
   Client(verbs::Device& device, const ClientOptions& options, const verbs::Endpoint& server);
 
   /// Measures in slices of about a second, those of ours and of the baseline in turn.

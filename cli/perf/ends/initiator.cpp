@@ -43,7 +43,9 @@ void Initiator::aim_at(const Ready& server) {
                     SignalEvery{rare ? SignalEvery::kRarely : std::max(workload_.list, 1U)});
   window_ = workload_.operation == Operation::kSend ? server.window : UINT32_MAX;
   if (window_ < workload_.list) {
-    throw CommandError("the server has fewer receives than a list has Sends");
+    throw CommandError(
+        fmt::format("a list has {} Sends, and the server has receives for {}: a smaller --list",
+                    workload_.list, window_));
   }
 }
 

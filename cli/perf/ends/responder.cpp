@@ -11,8 +11,6 @@ constexpr std::uint32_t kAnswerRing = 64;
 constexpr std::uint32_t kSmallestWindow = 64;
 constexpr std::uint32_t kControlReceives = 8;
 
-std::uint32_t window_for(std::uint32_t depth) { return std::max(4 * depth, kSmallestWindow); }
-
 bool is_latency(const Workload& workload, Operation operation) {
   return workload.figure == Figure::kLatency && workload.operation == operation;
 }
@@ -24,11 +22,16 @@ verbs::Access target_access(Operation operation) {
 
 }  // namespace
 
-std::uint32_t Responder::receives_for(std::uint32_t depth) {
-  return window_for(depth) + kControlReceives;
+std::uint32_t Responder::receives_for(std::uint32_t depth, std::uint32_t sends,
+                                      const verbs::DeviceAttributes& device) {
+  const std::uint32_t wanted = std::max(4 * depth, kSmallestWindow) + kControlReceives;
+  const std::uint32_t others = sends + Link::kControlRoom;
+  const std::uint32_t completions = device.max_cqe - std::min(device.max_cqe, others);
+  // With fewer than these nothing can be measured: the device then says what it lacks.
+  return std::max(std::min({wanted, device.max_qp_wr, completions}), kControlReceives + 1);
 }
 
-Responder::Responder(Link& link, const Proposal& proposal)
+Responder::Responder(Link& link, const Proposal& proposal, std::uint32_t receives)
     : link_(link),
       workload_(proposal.workload),
       places_(Places::for_messages(workload_.figure == Figure::kBandwidth ? workload_.depth : 1,
@@ -37,13 +40,13 @@ Responder::Responder(Link& link, const Proposal& proposal)
       target_(places_.octets()),
       source_region_(link.register_memory(source_, verbs::Access::kNone)),
       target_region_(link.register_memory(target_, target_access(workload_.operation))),
-      window_(window_for(workload_.depth)),
+      window_(receives - kControlReceives),
       answers_(
           workload_.operation == Operation::kWrite ? verbs::Opcode::kWrite : verbs::Opcode::kSend,
           kAnswerRing, Places{workload_.size, 1}, source_region_, proposal.target,
           SignalEvery{is_latency(workload_, Operation::kSend) ? SignalEvery::kRarely : 1}) {
   const bool data_in_receives = workload_.operation == Operation::kSend;
-  link_.use_receives(receives_for(workload_.depth), data_in_receives ? workload_.size : 0);
+  link_.use_receives(receives, data_in_receives ? workload_.size : 0);
 }
 
 void Responder::reset() {

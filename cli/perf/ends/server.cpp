@@ -6,9 +6,9 @@
 #include <exception>
 #include <thread>
 
+#include "address.hpp"
 #include "context.hpp"
 #include "interrupt.hpp"
-#include "perf/ends/session.hpp"
 #include "utf8.hpp"
 
 namespace iwarp::cli::perf {
@@ -16,13 +16,19 @@ namespace {
 
 constexpr std::chrono::milliseconds kLook{200};  // between looks at signals
 
-void serve(Session& session) {
+void serve(Session& session, verbs::ConnectionRequest request) {
   try {
-    session.run();
+    session.run(std::move(request));
     spdlog::info("perf: served {}", session.describe());
   } catch (const std::exception& error) {
     spdlog::warn("perf: {}: {}", session.describe(), printable(cli::describe(error)));
   }
+}
+
+verbs::ListenOptions listen_options(const SessionOptions& options) {
+  verbs::ListenOptions result;
+  result.request_timeout = options.patience;
+  return result;
 }
 
 }  // namespace
@@ -30,10 +36,12 @@ void serve(Session& session) {
 /// One session and its thread.
 class Server::Worker {
  public:
-  Worker(verbs::Device& device, verbs::ConnectionRequest request, const Greeting& greeting,
-         std::uint32_t max_fpdu)
-      : session_(std::in_place, device, std::move(request), greeting, max_fpdu), thread_([this] {
-          serve(*session_);
+  /// What it throws leaves the request to the caller.
+  Worker(verbs::Device& device, const std::shared_ptr<verbs::ConnectionRequest>& request,
+         const Greeting& greeting, const SessionOptions& options)
+      : session_(std::in_place, device, request->info().remote, greeting, options),
+        thread_([this, request] {
+          serve(*session_, std::move(*request));
           session_.reset();
           done_ = true;
         }) {}
@@ -46,8 +54,10 @@ class Server::Worker {
   std::jthread thread_;
 };
 
-Server::Server(verbs::Device& device, const verbs::Endpoint& at, std::uint32_t max_fpdu)
-    : device_(device), listener_(require(device.listen(at), "perf")), max_fpdu_(max_fpdu) {}
+Server::Server(verbs::Device& device, const verbs::Endpoint& at, const SessionOptions& options)
+    : device_(device),
+      listener_(require(device.listen(at, listen_options(options)), "perf")),
+      options_(options) {}
 
 Server::~Server() = default;
 
@@ -57,23 +67,39 @@ void Server::run() {
     workers_.remove_if([](const Worker& worker) { return worker.done(); });
     if (request) admit(std::move(*request));
   }
+  turn_away();
   workers_.clear();
+}
+
+void Server::turn_away() {
+  while (auto request = listener_.next(std::chrono::milliseconds(0))) {
+    reject(*request, {Refused::Reason::kEnded, "the server ended"});
+  }
+}
+
+void Server::reject(verbs::ConnectionRequest& request, const Refused& refused) const {
+  spdlog::warn("perf: {}: rejected: {}", cli::to_string(request.info().remote), refused.text);
+  const Rejection rejection{Service::kPerf, kProtocolVersion,
+                            static_cast<std::uint8_t>(refused.reason), refused.text};
+  // If it fails the peer has gone already.
+  (void)request.reject(rejection.encode(device_.attributes().max_private_data));
 }
 
 void Server::admit(verbs::ConnectionRequest request) {
   const auto greeting = Greeting::parse(request.private_data());
-  if (!greeting) {
-    spdlog::warn("perf: rejected a connection that is not from iwarp perf");
-    return;  // rejected with the request's end
-  }
+  if (!greeting) return reject(request, greeting.error());
   if (workers_.size() >= kMaxClients) {
-    spdlog::warn("perf: rejected a client: {} are being served", workers_.size());
-    return;
+    return reject(
+        request, {Refused::Reason::kBusy,
+                  fmt::format("the server has as many clients as it takes ({})", workers_.size())});
   }
+  const auto held = std::make_shared<verbs::ConnectionRequest>(std::move(request));
   try {
-    workers_.emplace_back(device_, std::move(request), *greeting, max_fpdu_);
+    workers_.emplace_back(device_, held, *greeting, options_);
   } catch (const std::exception& error) {
-    spdlog::warn("perf: cannot serve a client: {}", cli::describe(error));
+    reject(*held,
+           {Refused::Reason::kNoMeans,
+            fmt::format("the server has no room for such a client: {}", cli::describe(error))});
   }
 }
 

@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "iwarp/verbs/verbs.hpp"
+#include "perf/ends/session.hpp"
 #include "perf/messages.hpp"
 
 namespace iwarp::cli::perf {
@@ -15,9 +16,8 @@ class Server {
   /// Clients at once; more are rejected.
   static constexpr std::size_t kMaxClients = 16;
 
-  /// Listens at once; throws a CommandError. `device` outlives this. `max_fpdu` is of all clients,
-  /// as in verbs::QpOptions.
-  Server(verbs::Device& device, const verbs::Endpoint& at, std::uint32_t max_fpdu);
+  /// Listens at once; throws a CommandError. `device` outlives this.
+  Server(verbs::Device& device, const verbs::Endpoint& at, const SessionOptions& options);
   ~Server();
   Server(const Server&) = delete;
   Server& operator=(const Server&) = delete;
@@ -30,10 +30,14 @@ class Server {
   class Worker;
 
   void admit(verbs::ConnectionRequest request);
+  /// Answers no, with the reason, which a line of the log says too.
+  void reject(verbs::ConnectionRequest& request, const Refused& refused) const;
+  /// The clients whose requests wait are told that the server ends.
+  void turn_away();
 
   verbs::Device& device_;
   verbs::Listener listener_;
-  std::uint32_t max_fpdu_;
+  SessionOptions options_;
   std::list<Worker> workers_;
 };
 

@@ -4,6 +4,7 @@
 #include <new>
 
 #include "address.hpp"
+#include "interrupt.hpp"
 #include "iwarp/process/secret.hpp"
 #include "perf/measured/cpu_time.hpp"
 
@@ -19,38 +20,53 @@ std::uint64_t random_token() {
   return *drawn;
 }
 
+Refused refusal_of(const std::exception& failed) {
+  if (InterruptGuard::interrupted()) return {Refused::Reason::kEnded, {}};
+  if (dynamic_cast<const std::bad_alloc*>(&failed) != nullptr) {
+    return {Refused::Reason::kNoMemory, {}};
+  }
+  return {Refused::Reason::kNoMeans, cli::describe(failed)};
+}
+
 }  // namespace
 
-Session::Session(verbs::Device& device, verbs::ConnectionRequest request, const Greeting& greeting,
-                 std::uint32_t max_fpdu)
-    : request_(std::move(request)),
+Session::Session(verbs::Device& device, const verbs::Endpoint& client, const Greeting& greeting,
+                 const SessionOptions& options)
+    : client_(client),
       greeting_(greeting),
+      patience_(options.patience),
       ird_(static_cast<std::uint16_t>(std::min(device.attributes().max_ird, 0x3FFEU))),
+      receives_(Responder::receives_for(greeting.depth, kAnswers, device.attributes())),
       link_(device, {.sends = kAnswers,
-                     .receives = Responder::receives_for(greeting.depth),
-                     .max_fpdu = max_fpdu}) {}
+                     .receives = receives_,
+                     .max_fpdu = options.max_fpdu,
+                     .patience = options.patience}) {}
 
-void Session::run() {
+void Session::run(verbs::ConnectionRequest request) {
   link_.use_receives(1, 0);  // for the Proposal
   verbs::ConnectOptions options;
+  options.timeout = patience_;
   options.ird = ird_;
   options.require_crc = false;  // the client decides
   options.want_markers = greeting_.markers == Markers::kWanted;
-  connection_ = require(request_.accept(link_.queue_pair(), options), "cannot accept");
-  prepare();
+  connection_ = require(request.accept(link_.queue_pair(), options), "cannot accept");
+  link_.patience().renew();
+  agree();
   serve_slices();
+}
+
+void Session::agree() try { prepare(); } catch (const LinkLost&) {
+  throw;
+} catch (const std::exception& failed) {
+  link_.send_last(encode(refusal_of(failed)));
+  throw;
 }
 
 void Session::prepare() {
   const auto proposal = link_.await<Proposal>();
   workload_ = proposal.workload;
   if (workload_.depth > greeting_.depth) throw_unexpected();
-  try {
-    responder_.emplace(link_, proposal);
-  } catch (const std::bad_alloc&) {
-    link_.send(encode(Refused{Refused::Reason::kNoMemory}));
-    throw CommandError("not enough memory");
-  }
+  responder_.emplace(link_, proposal, receives_);
   Ready ready{responder_->target(), responder_->window(), 0, random_token()};
   if (workload_.baseline == Baseline::kNone) {
     link_.send(encode(ready));
@@ -59,13 +75,13 @@ void Session::prepare() {
   RawListener listener(connection_.local.address());
   ready.baseline_port = listener.port();
   link_.send(encode(ready));
-  raw_.emplace(listener.accept(ready.token, workload_.waiting), workload_);
+  raw_.emplace(listener.accept(ready.token, workload_.waiting, patience_), workload_);
 }
 
 void Session::serve_slices() {
   while (true) {
     link_.relax();
-    link_.patience().allow(kBetweenSlices);
+    link_.patience().allow(std::max<std::chrono::nanoseconds>(kBetweenSlices, patience_));
     Start start;
     try {
       start = link_.await<Start>();
@@ -79,7 +95,7 @@ void Session::serve_slices() {
 Report Session::serve(const Start& start) {
   if (start.flow == Flow::kRawTcp && !raw_) throw_unexpected();
   responder_->reset();
-  link_.patience().allow(start.duration + kPatience);
+  link_.patience().allow(start.duration + patience_);
   link_.send(encode(Go{}));
   const CpuTime before = CpuTime::now();
   Report report;
@@ -97,7 +113,7 @@ Report Session::serve(const Start& start) {
 }
 
 std::string Session::describe() const {
-  return fmt::format("{}: {} {} of {} octets", cli::to_string(connection_.remote),
+  return fmt::format("{}: {} {} of {} octets", cli::to_string(client_),
                      to_string(workload_.operation), to_string(workload_.figure), workload_.size);
 }
 

@@ -53,7 +53,7 @@ RawClient::RawClient(RawStream stream, const Workload& workload)
       incoming_(receive_buffer(workload)) {}
 
 std::uint64_t RawClient::run(Clock::time_point deadline, Histogram& latencies) {
-  stream_.patience().allow(kPatience);
+  stream_.patience().renew();
   if (workload_.figure == Figure::kLatency) return ping_pong(deadline, latencies);
   return workload_.operation == Operation::kRead ? receive_stream() : send_stream(deadline);
 }
@@ -97,7 +97,7 @@ RawServer::RawServer(RawStream stream, const Workload& workload)
       incoming_(receive_buffer(workload)) {}
 
 std::uint64_t RawServer::run(std::chrono::nanoseconds duration) {
-  stream_.patience().allow(kPatience);
+  stream_.patience().renew();
   if (workload_.figure == Figure::kLatency) return answer();
   return workload_.operation == Operation::kRead ? send_stream(duration) : receive_stream();
 }

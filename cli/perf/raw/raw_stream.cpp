@@ -43,8 +43,8 @@ bool ready(const process::Descriptor& socket, short events) {
 
 }  // namespace
 
-RawStream::RawStream(process::Descriptor socket, Waiting waiting)
-    : socket_(std::move(socket)), waiting_(waiting) {
+RawStream::RawStream(process::Descriptor socket, Waiting waiting, std::chrono::nanoseconds patience)
+    : socket_(std::move(socket)), waiting_(waiting), patience_(patience) {
   const int on = 1;
   checked(::setsockopt(socket_.get(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof on), "TCP_NODELAY");
 }
@@ -93,17 +93,18 @@ void RawStream::idle(short events) {
   }
 }
 
-RawStream connect_raw(const verbs::Endpoint& to, std::uint64_t token, Waiting waiting) {
+RawStream connect_raw(const verbs::Endpoint& to, std::uint64_t token, Waiting waiting,
+                      std::chrono::nanoseconds patience) {
   process::Descriptor socket = make_socket(to.family());
   if (::connect(socket.get(), to.data(), to.size()) != 0) {
     if (errno != EINPROGRESS) fail("connect", errno);
-    for (Patience patience; !ready(socket, POLLOUT);) patience.check();
+    for (Patience left(patience); !ready(socket, POLLOUT);) left.check();
     int error = 0;
     socklen_t length = sizeof error;
     checked(::getsockopt(socket.get(), SOL_SOCKET, SO_ERROR, &error, &length), "SO_ERROR");
     if (error != 0) fail("connect", error);
   }
-  RawStream stream(std::move(socket), waiting);
+  RawStream stream(std::move(socket), waiting, patience);
   std::array<std::byte, sizeof token> bytes{};
   store_be(bytes.data(), token);
   stream.send_all(bytes);
@@ -120,23 +121,23 @@ RawListener::RawListener(const verbs::Address& at)
   port_ = endpoint.port();
 }
 
-RawStream RawListener::accept(std::uint64_t token, Waiting waiting) {
-  Patience patience;
+RawStream RawListener::accept(std::uint64_t token, Waiting waiting,
+                              std::chrono::nanoseconds patience) {
+  Patience left(patience);
   while (true) {
     if (!ready(socket_, POLLIN)) {
-      patience.check();
+      left.check();
       continue;
     }
     process::Descriptor socket(
         ::accept4(socket_.get(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
     if (socket.get() < 0) continue;
-    RawStream stream(std::move(socket), Waiting::kEvents);
-    stream.patience().allow(kTokenPatience);
+    RawStream stream(std::move(socket), Waiting::kEvents, kTokenPatience);
     try {
       std::array<std::byte, sizeof token> bytes{};
       stream.receive_all(bytes);
       if (load_be<std::uint64_t>(bytes.data()) == token) {
-        return std::move(stream).with(waiting);
+        return std::move(stream).with(waiting, patience);
       }
     } catch (const CommandError&) {
       continue;  // not our client

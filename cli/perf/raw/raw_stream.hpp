@@ -16,15 +16,17 @@ namespace iwarp::cli::perf {
 /// pause. Events: poll(2) before each receive, and before a send when the last was short.
 class RawStream {
  public:
-  RawStream(process::Descriptor socket, Waiting waiting);
+  RawStream(process::Descriptor socket, Waiting waiting, std::chrono::nanoseconds patience);
 
   /// Receives at least one octet and at most `into.size()`.
   std::size_t receive_some(MutableBytes into);
   void receive_all(MutableBytes into);
   void send_all(ConstBytes bytes);
   [[nodiscard]] Patience& patience() { return patience_; }
-  /// The same connection, waiting another way, with the usual patience.
-  RawStream with(Waiting waiting) && { return {std::move(socket_), waiting}; }
+  /// The same connection, waiting another way, and so long.
+  RawStream with(Waiting waiting, std::chrono::nanoseconds patience) && {
+    return {std::move(socket_), waiting, patience};
+  }
 
  private:
   void wait_for(short events);
@@ -35,8 +37,9 @@ class RawStream {
   Patience patience_;
 };
 
-/// Connects and says `token`.
-RawStream connect_raw(const verbs::Endpoint& to, std::uint64_t token, Waiting waiting);
+/// Connects and says `token`. The peer may show no sign of life for `patience`, then and later.
+RawStream connect_raw(const verbs::Endpoint& to, std::uint64_t token, Waiting waiting,
+                      std::chrono::nanoseconds patience);
 
 /// Waits at an ephemeral port for the one connection that says the right token.
 class RawListener {
@@ -44,7 +47,7 @@ class RawListener {
   explicit RawListener(const verbs::Address& at);
   [[nodiscard]] std::uint16_t port() const { return port_; }
   /// Connections that say something else, or nothing for a second, are closed.
-  RawStream accept(std::uint64_t token, Waiting waiting);
+  RawStream accept(std::uint64_t token, Waiting waiting, std::chrono::nanoseconds patience);
 
  private:
   process::Descriptor socket_;

@@ -3,35 +3,36 @@
 #include <algorithm>
 #include <thread>
 
+#include "interrupt.hpp"
+
 namespace iwarp::cli::perf {
 namespace {
 
 constexpr std::chrono::milliseconds kEventWait{200};
 constexpr std::chrono::microseconds kNap{300};
 
-const char* sentence(Refused::Reason reason) {
-  switch (reason) {
-    case Refused::Reason::kNoMemory: return "the server has not enough memory for that";
-    case Refused::Reason::kNoBaseline: return "the server cannot listen for the raw connection";
-  }
-  return "the server refused the measurement";
-}
+/// The reason of a loss may come a little later than the flushed requests.
+constexpr std::chrono::milliseconds kReasonWait{200};
 
-std::string numbers_of(const verbs::TerminateInfo& info) {
-  return fmt::format("Terminate layer {} type {} code {}", info.layer, info.type, info.code);
+std::string words_of(const Refused& refused) {
+  if (!refused.text.empty()) return refused.text;
+  const char* const words = words_for(static_cast<std::uint8_t>(refused.reason));
+  return words != nullptr ? words : "for a reason that this version does not know";
 }
 
 }  // namespace
 
-void throw_refused(const Refused& refused) { throw CommandError(sentence(refused.reason)); }
+MeasurementRefused::MeasurementRefused(const Refused& refused) : CommandError(words_of(refused)) {}
 
 void throw_unexpected() { throw CommandError("the peer sent something unexpected"); }
 
 Link::Link(verbs::Device& device, LinkRoom room)
     : domain_(require(device.alloc_pd(), "cannot make a protection domain")),
       queue_(require(device.create_cq(room.sends + room.receives + kControlRoom),
-                     "cannot make a completion queue")) {
+                     "cannot make a completion queue")),
+      patience_(room.patience) {
   verbs::QpOptions options;
+  options.on_event = [life = life_](const verbs::ConnectionEvent& event) { life->report(event); };
   options.capacity.max_send_wr = room.sends + kControlRoom;
   options.capacity.max_recv_wr = room.receives;
   options.capacity.max_send_sge = options.capacity.max_recv_sge = 1;
@@ -40,6 +41,19 @@ Link::Link(verbs::Device& device, LinkRoom room)
   options.max_fpdu = room.max_fpdu;
   queue_pair_.emplace(
       require(domain_.create_qp(queue_, std::move(options)), "cannot make a queue pair"));
+}
+
+verbs::ConnectionInfo Link::connect(const verbs::Endpoint& to,
+                                    const verbs::ConnectOptions& options) {
+  auto info = life_->connect(*queue_pair_, to, options, InterruptGuard::check);
+  patience_.renew();
+  return info;
+}
+
+void Link::send_last(const ControlBytes& bytes) {
+  send(bytes);
+  queue_pair_->disconnect();
+  for (patience_.renew(); !life_->wait_for_end(kEventWait);) patience_.check();
 }
 
 verbs::MemoryRegion Link::register_memory(const Buffer& memory, verbs::Access access) {
@@ -138,19 +152,17 @@ ControlBytes Link::await_control() {
   }
 }
 
+// A request that finds the connection gone tells of that, and not of itself.
 void Link::check(const Result<void, verbs::PostError>& outcome) {
   if (outcome) return;
-  lost(std::make_error_code(outcome.error().code).message());
+  const std::string why = std::make_error_code(outcome.error().code).message();
+  if (outcome.error().code == std::errc::not_connected) lost(why);
+  throw CommandError("this end cannot post a request: " + why);
 }
 
 void Link::lost(const std::string& what) const {
-  std::string reason = what;
-  if (const auto sent = queue_pair_->terminate_sent()) {
-    reason += ", sent " + numbers_of(*sent);
-  } else if (const auto received = queue_pair_->terminate_received()) {
-    reason += ", received " + numbers_of(*received);
-  }
-  throw LinkLost("the connection was lost: " + reason);
+  life_->wait_for_end(kReasonWait);
+  throw LinkLost(why_over(*queue_pair_, "the connection was lost (" + what + ")"));
 }
 
 }  // namespace iwarp::cli::perf

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <memory>
 #include <optional>
 #include <span>
 
@@ -9,22 +10,30 @@
 #include "perf/messages.hpp"
 #include "perf/patience.hpp"
 #include "perf/rdma/rings.hpp"
+#include "start_up/connection_life.hpp"
 
 namespace iwarp::cli::perf {
 
-/// Room in the queues of a Link, what it promises of the memory that it sends, and the most octets
-/// of an FPDU (verbs::QpOptions::max_fpdu).
+/// Room in the queues of a Link, what it promises of the memory that it sends, the most octets of
+/// an FPDU (verbs::QpOptions::max_fpdu), and how long its peer may show no sign of life.
 struct LinkRoom {
   std::uint32_t sends = 0;
   std::uint32_t receives = 0;
   verbs::SourceBuffers buffers = verbs::SourceBuffers::kMayChange;
   std::uint32_t max_fpdu = 0;
+  std::chrono::nanoseconds patience = kPatience;
 };
 
 /// The connection is over.
 class LinkLost : public CommandError {
  public:
   using CommandError::CommandError;
+};
+
+/// The server will not measure that.
+class MeasurementRefused : public CommandError {
+ public:
+  explicit MeasurementRefused(const Refused& refused);
 };
 
 /// One end of a perf connection: a protection domain, a completion queue and a queue pair of its
@@ -37,6 +46,11 @@ class Link {
   static constexpr std::uint32_t kControlRoom = 64;  ///< Sends that control messages may take.
 
   Link(verbs::Device& device, LinkRoom room);
+
+  /// Connects, as ConnectionLife::connect; a signal ends it.
+  verbs::ConnectionInfo connect(const verbs::Endpoint& to, const verbs::ConnectOptions& options);
+  /// Sends a last message and returns when the peer has it, or the connection is over.
+  void send_last(const ControlBytes& bytes);
 
   [[nodiscard]] verbs::QueuePair& queue_pair() { return *queue_pair_; }
   [[nodiscard]] verbs::ProtectionDomain& domain() { return domain_; }
@@ -85,6 +99,7 @@ class Link {
   void check(const Result<void, verbs::PostError>& outcome);
   [[noreturn]] void lost(const std::string& what) const;
 
+  std::shared_ptr<ConnectionLife> life_ = std::make_shared<ConnectionLife>();
   verbs::ProtectionDomain domain_;
   verbs::CompletionQueue queue_;
   std::optional<ReceiveRing> receives_;
@@ -95,14 +110,13 @@ class Link {
   Patience patience_;
 };
 
-[[noreturn]] void throw_refused(const Refused& refused);
 [[noreturn]] void throw_unexpected();
 
 template <typename Message>
 Message Link::await() {
   const ControlBytes bytes = await_control();
   if (auto message = parse<Message>(bytes)) return *message;
-  if (auto refused = parse<Refused>(bytes)) throw_refused(*refused);
+  if (auto refused = parse<Refused>(bytes)) throw MeasurementRefused(*refused);
   throw_unexpected();
 }
 

@@ -234,10 +234,10 @@ TEST(Welcome, WithoutCreditsOrOfAnotherVersionIsNone) {
   EXPECT_FALSE(Welcome::parse(Welcome{.version = 2, .credits = 1, .max_chunk = 1}.encode()));
 }
 
-TEST(Welcome, ThatRejectsNeedsNoLimits) {
-  const auto welcome = Welcome::parse(Welcome{.version = 2, .status = Status::kBusy}.encode());
-  ASSERT_TRUE(welcome);
-  EXPECT_EQ(welcome->status, Status::kBusy);
+TEST(Welcome, IsNoRejection) {
+  const Rejection rejection{Service::kFiles, kVersion, static_cast<std::uint8_t>(Status::kBusy),
+                            "the server has no room"};
+  EXPECT_EQ(Welcome::parse(rejection.encode(508)).error(), ParseError::kBadStatus);
 }
 
 TEST(Status, HasWordsOfItsOwn) {

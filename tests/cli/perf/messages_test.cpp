@@ -1,6 +1,10 @@
 #include "perf/messages.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include <set>
+#include <string>
 
 namespace iwarp::cli::perf {
 namespace {
@@ -36,6 +40,53 @@ TEST(PerfMessages, GreetingOfAnotherLengthIsRefused) {
   auto longer = bytes;
   longer.push_back({});
   EXPECT_FALSE(Greeting::parse(longer));
+}
+
+TEST(PerfMessages, AGreetingThatIsRefusedIsToldWhy) {
+  const auto reason_for = [](ConstBytes bytes) {
+    const auto greeting = Greeting::parse(bytes);
+    EXPECT_FALSE(greeting);
+    return greeting ? Refused{} : greeting.error();
+  };
+  auto bytes = Greeting{300, Markers::kNone}.encode();
+  bytes[kVersionAt] = std::byte{9};
+  EXPECT_EQ(reason_for(bytes).reason, Refused::Reason::kBadVersion);
+  EXPECT_EQ(reason_for(ConstBytes(bytes).first(kVersionAt + 1)).reason,
+            Refused::Reason::kBadVersion);  // a later one may have another length
+  EXPECT_THAT(reason_for(bytes).text, testing::HasSubstr("version 9"));
+  bytes[0] = std::byte{0};
+  EXPECT_EQ(reason_for(bytes).reason, Refused::Reason::kBadRequest);
+  EXPECT_EQ(reason_for({}).reason, Refused::Reason::kBadRequest);
+  EXPECT_THAT(reason_for(Greeting{8193, Markers::kNone}.encode()).text, testing::HasSubstr("8193"));
+}
+
+TEST(PerfMessages, ARefusalSurvivesTheWire) {
+  const auto refused = parse<Refused>(encode(Refused{Refused::Reason::kNoMeans, "no room here"}));
+  ASSERT_TRUE(refused);
+  EXPECT_EQ(refused->reason, Refused::Reason::kNoMeans);
+  EXPECT_EQ(refused->text, "no room here");
+  const std::string euros = "\xE2\x82\xAC\xE2\x82\xAC";
+  const auto cut =
+      parse<Refused>(encode(Refused{Refused::Reason::kEnded, std::string(50, 'x') + euros}));
+  ASSERT_TRUE(cut);
+  EXPECT_EQ(cut->text, std::string(50, 'x') + euros.substr(0, 3))
+      << "whole characters of 54 octets";
+}
+
+TEST(PerfMessages, ARefusalHasWordsOfItsOwnForEachReason) {
+  std::set<std::string> all;
+  std::uint8_t reason = 1;
+  for (; words_for(reason) != nullptr; ++reason) all.insert(words_for(reason));
+  EXPECT_EQ(reason, static_cast<std::uint8_t>(Refused::Reason::kEnded) + 1);
+  EXPECT_EQ(all.size(), static_cast<std::size_t>(Refused::Reason::kEnded));
+}
+
+TEST(PerfMessages, ARefusalWhoseTextDoesNotFitHasNone) {
+  ControlBytes bytes = encode(Refused{Refused::Reason::kEnded, "text"});
+  bytes[kBodyAt + 1] = std::byte{55};
+  const auto refused = parse<Refused>(bytes);
+  ASSERT_TRUE(refused);
+  EXPECT_EQ(refused->text, "");
 }
 
 TEST(PerfMessages, GreetingOutOfRangeIsRefused) {

@@ -177,6 +177,25 @@ TEST_F(PerfCommand, CarriesTheSmallestAndLargeMessages) {
   measure({"--op", "read", "--size", "1", "--latency"});
 }
 
+// What the help permits: at each end of the range, for each operation and each way to measure.
+TEST_F(PerfCommand, TakesEachDepthThatTheHelpPermits) {
+  for (const std::string op : {"write", "read", "send"}) {
+    for (const std::string depth : {"1", "8191", "8192"}) {
+      for (const Arguments& mode : std::vector<Arguments>{{},
+                                                          {"--list", depth},
+                                                          {"--events"},
+                                                          {"--latency"},
+                                                          {"--baseline", "--stable-buffers"}}) {
+        SCOPED_TRACE(op + " " + depth + " " + testing::PrintToString(mode));
+        Arguments arguments{"--op", op, "--size", "64", "--depth", depth};
+        arguments.insert(arguments.end(), mode.begin(), mode.end());
+        expect_rates(measure(arguments).at("ours"), 64);
+      }
+    }
+  }
+  EXPECT_EQ(run({address_, "--depth", "8193"}).status, 2);
+}
+
 TEST_F(PerfCommand, ServesSeveralClientsAtOnce) {
   const Arguments client{address_, "--op", "send", "--events", "--duration", "0.5"};
   Process first(perf_command(client)), second(perf_command(client));
