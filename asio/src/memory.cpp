@@ -29,9 +29,16 @@ std::optional<complaint> domain_core::complain(const const_local_buffer& buffer,
     return complaint{errc::not_registered,
                      name + ": no memory is registered under that key, or no more"};
   }
-  const bool only_right = bool(pd_.check({&all, 1}, verbs::Access::kNone));
-  return complaint{only_right ? errc::not_writable : errc::not_registered,
-                   name + ": " + usable.error().message};
+  if (usable.error().code == std::errc::bad_address) {
+    return complaint{errc::not_registered, name + ": not inside what is registered under that key"};
+  }
+  if (pd_.check({&all, 1}, verbs::Access::kNone)) {
+    return complaint{errc::not_writable, name +
+                                             ": registered without local write, or what else "
+                                             "Reads need on this device (domain::read_sink())"};
+  }
+  return complaint{errc::not_registered,
+                   name + ": registered in another domain than the connection's"};
 }
 
 std::optional<complaint> domain_core::complain(const verbs::BindWr& request,

@@ -76,7 +76,7 @@ TEST_F(AsioMisuse, MemoryThatIsRegisteredNoMore) {
   {
     registered_buffer memory(client_domain, 64);
     stale = memory;
-    EXPECT_FALSE(end_of([&](auto handler) { client.async_send(stale, handler); }));
+    EXPECT_FALSE(end_of([&](auto handler) { client.async_write(stale, there.remote(), handler); }));
   }
   expect_refused(errc::not_registered, "no memory is registered under that key",
                  [&](auto handler) { client.async_write(stale, there.remote(), handler); });
@@ -118,12 +118,17 @@ TEST_F(AsioMisuse, MemoryThatVerbsRegistered) {
   auto region = client_domain.native_handle().register_memory(octets, access_rights::kNone);
   ASSERT_TRUE(region);
   const local_buffer good(octets.data(), octets.size(), region->lkey());
-  EXPECT_FALSE(end_of([&](auto handler) { client.async_send(good, handler); }));
-  expect_refused(errc::not_writable, "without that right",
+  EXPECT_FALSE(end_of([&](auto handler) { client.async_write(good, there.remote(), handler); }));
+  expect_refused(errc::not_writable, "without local write",
                  [&](auto handler) { client.async_read(good, there.remote(0, 64), handler); });
   const local_buffer beyond(octets.data(), 65, region->lkey());
-  expect_refused(errc::not_registered, "not all inside",
+  expect_refused(errc::not_registered, "not inside what is registered",
                  [&](auto handler) { client.async_send(beyond, handler); });
+  auto other = server_domain.native_handle().register_memory(octets, access_rights::kNone);
+  ASSERT_TRUE(other);
+  const local_buffer foreign(octets.data(), 64, other->lkey());
+  expect_refused(errc::not_registered, "in another domain",
+                 [&](auto handler) { client.async_send(foreign, handler); });
   const local_buffer unknown(octets.data(), 64, Stag{region->lkey().value() + 0x100});
   expect_refused(errc::not_registered, "no memory is registered under that key",
                  [&](auto handler) { client.async_send(unknown, handler); });
@@ -266,10 +271,10 @@ TEST_F(AsioMisuse, NobodyListens) {
 
 TEST_F(AsioMisuse, AtomicOnMoreThanTheRemoteBuffer) {
   connect_pair();
-  const auto add_at = [&](const remote_buffer& at) {
-    return [&, at](auto handler) {
+  const auto add_at = [&](const remote_buffer& where) {
+    return [&, where](auto handler) {
       client.async_fetch_add(
-          at, 1, [handler](error_code error, std::uint64_t) mutable { handler(error); });
+          where, 1, [handler](error_code error, std::uint64_t) mutable { handler(error); });
     };
   };
   expect_refused(errc::beyond_remote_buffer, "FetchAdd: 8 octets", add_at(there.remote(0, 4)));
