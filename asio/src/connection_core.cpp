@@ -264,7 +264,7 @@ void connection_core::shut_down() {
 bool connection_core::is_open() const {
   if (domain_->device()->inherited()) return false;
   const session held(*this);
-  return stage_ == stage::open && !closed_;
+  return stage_ == stage::open && !is_over();
 }
 
 connection_info connection_core::info() const {

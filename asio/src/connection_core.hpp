@@ -91,7 +91,9 @@ class connection_core : public dependent, public std::enable_shared_from_this<co
   void end(operation<message>& operation, error_code error);
 
   // Failures; under the lock.
-  [[nodiscard]] error_code end_error() const;
+  [[nodiscard]] error_code end_error();
+  /// Whether why() has something to tell.
+  [[nodiscard]] bool is_over() const;
   [[nodiscard]] error_code status_error(const posted_base& operation, verbs::Status status);
   [[nodiscard]] error_code post_error(const posted_base& operation,
                                       const verbs::PostError& refused);
@@ -112,6 +114,7 @@ class connection_core : public dependent, public std::enable_shared_from_this<co
   stage stage_ = stage::fresh;
   bool given_up_ = false;  // closed, or aborted by a cancellation
   bool closed_ = false;
+  bool told_of_end_ = false;  // an operation has been
   connection_info info_;
   std::string last_failure_;
   std::string cause_of_end_;  // as an operation or the start-up has told it

@@ -112,7 +112,8 @@ void connection_core::on_failed_message(const verbs::Completion& completion) {
 }
 
 // Why what was under way when the connection ended has ended.
-error_code connection_core::end_error() const {
+error_code connection_core::end_error() {
+  told_of_end_ = true;
   if (given_up_) return operation_aborted;
   const verbs::Diagnosis end = qp_->diagnosis();
   if (end.graceful) return boost::asio::error::eof;
@@ -138,12 +139,19 @@ std::string connection_core::why() const {
   const bool known = end.by != verbs::EndedBy::kNobody;
   if (domain_->device()->inherited()) return known ? end.to_string() : std::string();
   const session held(*this);
-  if (stage_ != stage::over && !given_up_) return {};
-  if (!known) return cause_of_end_.empty() ? name() + ": given up by this side" : cause_of_end_;
+  if (!is_over()) return {};
+  if (!known && !cause_of_end_.empty()) return cause_of_end_;
+  if (!known)
+    return name() + (given_up_ ? ": given up by this side" : ": over, for no known reason");
   if (!cause_of_end_.empty() && cause_of_end_ != end.sentence) {
     return cause_of_end_ + "; " + end.to_string();
   }
   return name() + (end.graceful ? ": ended gracefully: " : ": ") + end.to_string();
+}
+
+// The event may be yet to come when the first operation tells of the end.
+bool connection_core::is_over() const {
+  return stage_ == stage::over || given_up_ || told_of_end_ || !cause_of_end_.empty();
 }
 
 std::string connection_core::last_failure() const {

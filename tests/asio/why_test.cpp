@@ -100,5 +100,40 @@ TEST_F(AsioWhy, AFaultOfThePeerNamesTheOperationThatItFound) {
   EXPECT_THAT(server.why(), HasSubstr("this side's stack"));
 }
 
+// The handler may run before all of the connection has heard of the end.
+class AsioWhyInTheHandler : public PlainTest {
+ protected:
+  void SetUp() override {
+    connect_pair();
+    server.async_receive_into(memory, [this](error_code what, received) {
+      error = what;
+      open = server.is_open();
+      why = server.why();
+      done = true;
+    });
+  }
+
+  registered_buffer memory{server_domain, 64};
+  error_code error;
+  std::string why;
+  bool open = true, done = false;
+};
+
+TEST_F(AsioWhyInTheHandler, AGracefulEnd) {
+  client.async_shutdown(net::detached);
+  ASSERT_TRUE(run_until([this] { return done; }));
+  EXPECT_EQ(error, net::error::eof);
+  EXPECT_FALSE(open);
+  EXPECT_THAT(why, HasSubstr("ended gracefully"));
+}
+
+TEST_F(AsioWhyInTheHandler, AFault) {
+  server.async_send(text("nobody has a receive for it"), net::detached);
+  ASSERT_TRUE(run_until([this] { return done; }));
+  EXPECT_EQ(error.category(), received_terminate_category());
+  EXPECT_FALSE(open);
+  EXPECT_THAT(why, HasSubstr("the peer terminated"));
+}
+
 }  // namespace
 }  // namespace iwarp::asio::test
