@@ -1,6 +1,6 @@
-# The Debian packages that scripts/package makes by CPack: libiwarpN, libiwarp-dev and iwarp-tools, one for
-# each of the components `libraries`, `development` and `tools` of the install rules.
-option(IWARP_PACKAGES "Prepare the Debian packages; needs the prefix /usr" OFF)
+# The Debian packages that scripts/package makes by CPack: libiwarpN, libiwarp-dev, iwarp-tools and libiwarp-doc, one
+# for each of the components `libraries`, `development`, `tools` and `documentation` of the install rules.
+option(IWARP_PACKAGES "Prepare the Debian packages; needs the prefix /usr, doxygen and Python" OFF)
 if(NOT IWARP_PACKAGES)
   return()
 endif()
@@ -8,9 +8,11 @@ endif()
 set(libraries_package libiwarp${IWARP_ABI})
 set(development_package libiwarp-dev)
 set(tools_package iwarp-tools)
+set(documentation_package libiwarp-doc)
+set(components libraries development tools documentation)
 
 # What Debian's policy wants in each package.
-foreach(component libraries development tools)
+foreach(component IN LISTS components)
   set(package ${${component}_package})
   set(debian ${PROJECT_SOURCE_DIR}/packaging/debian)
   set(changelog ${CMAKE_CURRENT_BINARY_DIR}/packaging/changelog.Debian.gz)
@@ -25,6 +27,19 @@ foreach(component libraries development tools)
   string(TOUPPER ${component} COMPONENT)
   set(CPACK_DEBIAN_${COMPONENT}_PACKAGE_NAME ${package})
 endforeach()
+
+# The documents, in the folders that they have in the project, with all that they link to; the examples; the reference.
+find_package(Python3 REQUIRED COMPONENTS Interpreter)
+set(doc_directory ${CMAKE_INSTALL_DATAROOTDIR}/doc/${documentation_package})
+file(GLOB documents CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/*.md ${PROJECT_SOURCE_DIR}/docs/*.md)
+execute_process(COMMAND ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/scripts/check-docs --reach ${documents}
+  ${PROJECT_SOURCE_DIR}/examples OUTPUT_VARIABLE documents OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
+string(REPLACE "\n" ";" documents "${documents}")
+foreach(document IN LISTS documents)
+  get_filename_component(directory ${document} DIRECTORY)
+  install(FILES ${PROJECT_SOURCE_DIR}/${document} DESTINATION ${doc_directory}/${directory} COMPONENT documentation)
+endforeach()
+install(DIRECTORY ${PROJECT_BINARY_DIR}/reference/html/ DESTINATION ${doc_directory}/reference COMPONENT documentation)
 
 # The changelog says which version it is.
 file(STRINGS ${debian}/changelog first_line LIMIT_COUNT 1)
@@ -41,7 +56,7 @@ set(CPACK_PACKAGE_NAME iwarp)
 set(CPACK_PACKAGE_VENDOR iwarp)
 set(CPACK_DEB_COMPONENT_INSTALL ON)
 set(CPACK_COMPONENTS_GROUPING IGNORE)
-set(CPACK_COMPONENTS_ALL libraries development tools)
+set(CPACK_COMPONENTS_ALL ${components})
 set(CPACK_STRIP_FILES ON)
 set(CPACK_INSTALL_DEFAULT_DIRECTORY_PERMISSIONS
   OWNER_READ OWNER_WRITE OWNER_EXECUTE GROUP_READ GROUP_EXECUTE WORLD_READ WORLD_EXECUTE)
@@ -87,5 +102,11 @@ set(CPACK_COMPONENT_TOOLS_DESCRIPTION "user-space iWARP stack (iwarp program)
 ${about}
 The program iwarp moves files by RDMA, measures, tests other stacks, and runs
 programs made for libibverbs and librdmacm over this one.")
+
+set(CPACK_DEBIAN_DOCUMENTATION_PACKAGE_SECTION doc)
+set(CPACK_DEBIAN_DOCUMENTATION_PACKAGE_ARCHITECTURE all)
+set(CPACK_COMPONENT_DOCUMENTATION_DESCRIPTION "user-space iWARP stack (documentation)
+${about}
+This package holds guides, examples, and the reference of the C++ interface.")
 
 include(CPack)
