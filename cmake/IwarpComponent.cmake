@@ -156,4 +156,9 @@ function(iwarp_install_package)
   install(FILES ${CMAKE_CURRENT_BINARY_DIR}/iwarp-config.cmake
                 ${CMAKE_CURRENT_BINARY_DIR}/iwarp-config-version.cmake
     DESTINATION ${IWARP_CMAKE_DIR} COMPONENT development)
+  # CPack's own installation goes into a folder that becomes a package, whose trigger calls ldconfig.
+  if("shared" IN_LIST IWARP_LIBRARIES AND NOT IWARP_PACKAGES)
+    install(CODE "set(IWARP_LIBDIR \"${CMAKE_INSTALL_LIBDIR}\")" COMPONENT libraries)
+    install(SCRIPT ${PROJECT_SOURCE_DIR}/cmake/IwarpLoader.cmake COMPONENT libraries)
+  endif()
 endfunction()

@@ -19,13 +19,14 @@ CXX = os.environ["CXX"]
 BUILD = os.environ["IWARP_BUILD_DIR"]
 COMPONENTS = os.environ["IWARP_COMPONENTS"].split()
 PROGRAMS = sorted(path for path in (HERE / "programs").glob("*.cpp") if path.stem.split("_")[0] in COMPONENTS)
+HANGS = 1800  # seconds; a busy machine may need several hundred for a build
 STRICT = "-std=c++20 -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Werror".split()
 
 
 def run(*command, **options):
     """What a command prints; its failure is the test's."""
     done = subprocess.run([str(part) for part in command], stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                          text=True, timeout=200, check=False, **options)
+                          text=True, timeout=HANGS, check=False, **options)
     if done.returncode != 0:
         raise AssertionError(f"{shlex.join(str(part) for part in command)}: {done.returncode}\n{done.stdout}")
     return done.stdout
@@ -143,6 +144,70 @@ class Contents(Installed):
         for component in COMPONENTS:
             library = self.library(f"libiwarp-{component}.so")
             self.assertRegex(run("readelf", "-d", library), rf"SONAME.*\[libiwarp-{component}\.so\.\d+\]")
+
+
+class Loader(Scratch):
+    """What the end of the installation does for the loader. ldconfig is played: the system's stays as it is."""
+
+    def setUp(self):
+        super().setUp()
+        self.prefix = self.directory / "prefix"
+        self.ran = self.directory / "ran"
+
+    def install(self, searched, status=0, environment=()):
+        ldconfig = self.directory / "ldconfig"
+        ldconfig.write_text(f'#!/bin/sh\nif [ "$1" = -v ]; then echo "{searched}: (from <builtin>)"; exit 0; fi\n'
+                            f'touch {self.ran}; exit {status}\n', encoding="utf-8")
+        ldconfig.chmod(0o755)
+        unset = {name: value for name, value in os.environ.items() if name != "DESTDIR"}
+        return run(CMAKE, f"-DCMAKE_INSTALL_PREFIX={self.prefix}", "-DIWARP_LIBDIR=lib", f"-DIWARP_LDCONFIG={ldconfig}",
+                   "-P", TOP / "cmake" / "IwarpLoader.cmake", env={**unset, **dict(environment)})
+
+    def test_its_cache_is_written_where_it_searches(self):
+        self.assertIn("ldconfig has run", self.install(self.prefix / "lib"))
+        self.assertTrue(self.ran.exists())
+
+    def test_what_root_must_run_is_said_to_others(self):
+        self.assertRegex(self.install(self.prefix / "lib", status=1), "once root has run: .*/ldconfig")
+
+    def test_another_folder_is_named(self):
+        self.assertIn(f"LD_LIBRARY_PATH={self.prefix / 'lib'}", self.install("/usr/lib").replace("\n", " "))
+        self.assertFalse(self.ran.exists())
+
+    def test_a_staged_installation_is_left_alone(self):
+        self.assertEqual(self.install(self.prefix / "lib", environment={"DESTDIR": "/staged"}.items()), "")
+        self.assertFalse(self.ran.exists())
+
+    def test_the_installation_ends_with_it(self):
+        printed = run(CMAKE, "--install", BUILD, "--prefix", self.prefix, "--component", "libraries")
+        self.assertIn(f"The loader does not search {self.prefix}", printed)
+
+
+class WithoutPreset(Scratch):
+    """The project as a stranger configures it."""
+
+    def options_of_ours(self):
+        listed = json.loads((self.directory / "build" / "compile_commands.json").read_text(encoding="utf-8"))
+        return [entry["command"].split() for entry in listed]
+
+    def test_warnings_are_shown_but_no_errors(self):
+        self.configure(TOP, "-DIWARP_BUILD_TESTS=OFF")
+        for options in self.options_of_ours():
+            self.assertNotIn("-Werror", options)
+            self.assertIn("-Wall", options)
+
+    def test_packages_without_their_reference_are_refused(self):
+        with self.assertRaisesRegex(AssertionError, r"IWARP_PACKAGES is ON, but there\s+is\s+no\s+doxygen"):
+            self.configure(TOP, "-DIWARP_BUILD_TESTS=OFF", "-DIWARP_PACKAGES=ON", "-DCMAKE_INSTALL_PREFIX=/usr",
+                           "-DCMAKE_DISABLE_FIND_PACKAGE_Doxygen=ON")
+
+    def test_tests_are_not_needed_to_build_what_quickstart_does(self):
+        self.configure(TOP, "-DIWARP_BUILD_TESTS=OFF", "-DCMAKE_DISABLE_FIND_PACKAGE_GTest=ON",
+                       "-DCMAKE_DISABLE_FIND_PACKAGE_benchmark=ON", "-DCMAKE_DISABLE_FIND_PACKAGE_Doxygen=ON",
+                       "-DCMAKE_DISABLE_FIND_PACKAGE_Python3=ON")
+        targets = run(CMAKE, "--build", self.directory / "build", "--target", "help")
+        for target in ("iwarp", "iwarp_compat", "rspreload"):
+            self.assertRegex(targets, rf"(?m)^{target}: phony")
 
 
 class SubProject(Scratch):
