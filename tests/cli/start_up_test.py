@@ -116,7 +116,7 @@ class Unreachable(StartUpTest):
     def test_says_that_no_way_leads_there(self):
         # An address of documentation (RFC 3849).
         with socket.socket(socket.AF_INET6) as probe:
-            probe.settimeout(1)
+            probe.settimeout(5)
             try:
                 probe.connect(("2001:db8::1", 7471))
             except OSError as error:
@@ -243,7 +243,7 @@ class Rejections(StartUpTest):
                     result = run(*self.commands(address)[index], "--mpa-revision", revision)
                     self.assertEqual(result.returncode, 1)
                     program = "iwarp perf server" if index == 3 else "iwarp serve"
-                    self.assertRegex(result.stderr, rf"\Aiwarp: [a-z]+ {address}[^:]*: '{program}' "
+                    self.assertRegex(result.stderr, rf"\Aiwarp: [a-z ]+ {address}[^:]*: '{program}' "
                                                     "refused: not on a Sunday, Zo\u00eb\n$")
 
     def test_do_not_steer_the_terminal(self):
@@ -437,7 +437,7 @@ class PerfEnds(unittest.TestCase):
                     client = self.start_client(*arguments)
                     self.server.process.send_signal(number)
                     self.assert_says(client, "(the peer closed the connection|"
-                                             "connection lost: Connection reset)")
+                                             "connection lost: (Connection reset|Broken pipe))")
                     self.server.close()
                     self.server = PerfServer()
                     self.addCleanup(self.server.close)

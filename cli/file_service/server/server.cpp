@@ -108,9 +108,8 @@ void Server::consider(verbs::ConnectionRequest request) {
   try {
     if (bad_ends_.holds_back(peer, BadEnds::Clock::now())) {
       return reject(request, Status::kBusy,
-                    "many clients go without having got anything, as the latest of this network "
-                    "did: it waits "
-                    "for a while");
+                    "this network has to wait for a while: many clients go without having got "
+                    "anything, as its latest one did");
     }
     const auto number = admit(peer);
     if (!number) {

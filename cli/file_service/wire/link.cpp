@@ -79,16 +79,22 @@ verbs::ConnectionInfo Link::accept(verbs::ConnectionRequest& request,
 }
 
 std::optional<Link::Event> Link::wait(milliseconds timeout) {
+  if (auto event = next_event(timeout)) return event;
+  // With nothing posted, nothing is flushed. But something may have come before the end.
+  const verbs::QpState state = qp_.state();
+  if (state == verbs::QpState::kTerminate || state == verbs::QpState::kError) {
+    if (auto event = next_event(milliseconds(0))) return event;
+    throw LinkLost(why_lost(verbs::Status::kFlushed));
+  }
+  show_life_if_due();
+  return std::nullopt;
+}
+
+std::optional<Link::Event> Link::next_event(milliseconds timeout) {
   while (const auto completion = cq_.wait(timeout)) {
     if (auto event = event_of(*completion)) return event;
     timeout = milliseconds(0);
   }
-  // With nothing posted, nothing is flushed.
-  const verbs::QpState state = qp_.state();
-  if (state == verbs::QpState::kTerminate || state == verbs::QpState::kError) {
-    throw LinkLost(why_lost(verbs::Status::kFlushed));
-  }
-  show_life_if_due();
   return std::nullopt;
 }
 

@@ -104,6 +104,8 @@ class Link {
  private:
   [[nodiscard]] verbs::QpOptions qp_options(std::chrono::milliseconds patience,
                                             std::uint32_t max_fpdu) const;
+  /// The next one that lies in the queue, or comes within `timeout`.
+  std::optional<Event> next_event(std::chrono::milliseconds timeout);
   /// What a completion means to the user of the link: nothing if it is a sign's. Throws a LinkLost.
   std::optional<Event> event_of(const verbs::Completion& completion);
   void show_life_if_due();

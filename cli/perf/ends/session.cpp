@@ -25,6 +25,9 @@ Refused refusal_of(const std::exception& failed) {
   if (dynamic_cast<const std::bad_alloc*>(&failed) != nullptr) {
     return {Refused::Reason::kNoMemory, {}};
   }
+  if (dynamic_cast<const Unexpected*>(&failed) != nullptr) {
+    return {Refused::Reason::kBadRequest, {}};
+  }
   return {Refused::Reason::kNoMeans, cli::describe(failed)};
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <thread>
+#include <utility>
 
 #include "interrupt.hpp"
 
@@ -24,7 +25,7 @@ std::string words_of(const Refused& refused) {
 
 MeasurementRefused::MeasurementRefused(const Refused& refused) : CommandError(words_of(refused)) {}
 
-void throw_unexpected() { throw CommandError("the peer sent something unexpected"); }
+void throw_unexpected() { throw Unexpected(); }
 
 Link::Link(verbs::Device& device, LinkRoom room)
     : domain_(require(device.alloc_pd(), "cannot make a protection domain")),
@@ -74,7 +75,9 @@ void Link::use_receives(std::uint32_t count, std::uint32_t size) {
   check(receives_->post(*queue_pair_, count));
 }
 
+// What has come before the end of the connection is not lost with it: it may tell the reason.
 std::span<const verbs::Completion> Link::poll() {
+  if (failed_) lost(verbs::to_string(*failed_));
   const std::size_t n = harvest();
   if (n == 0) {
     nothing_came();
@@ -82,10 +85,12 @@ std::span<const verbs::Completion> Link::poll() {
   }
   patience_.progress();
   const std::span<const verbs::Completion> batch(batch_.data(), n);
-  for (const verbs::Completion& completion : batch) {
-    if (completion.status != verbs::Status::kSuccess) lost(verbs::to_string(completion.status));
-  }
-  return batch;
+  const auto bad = std::ranges::find_if(
+      batch, [](const auto& one) { return one.status != verbs::Status::kSuccess; });
+  if (bad == batch.end()) return batch;
+  failed_ = bad->status;
+  if (bad == batch.begin()) lost(verbs::to_string(*failed_));
+  return {batch.begin(), bad};
 }
 
 std::size_t Link::harvest() {
@@ -107,7 +112,9 @@ void Link::nothing_came() {
     if (pace_ == Pace::kNaps) std::this_thread::sleep_for(kNap);
     patience_.check();
   }
-  if (queue_pair_->state() != verbs::QpState::kRts) lost("it is closed");
+  // Something may have come between the look at the queue and this one.
+  if (queue_pair_->state() == verbs::QpState::kRts) return;
+  if (std::exchange(over_, true)) lost("it is closed");
 }
 
 bool Link::took_receive() {

@@ -30,6 +30,12 @@ class LinkLost : public CommandError {
   using CommandError::CommandError;
 };
 
+/// The peer breaks the protocol.
+class Unexpected : public CommandError {
+ public:
+  Unexpected() : CommandError("the peer sent something unexpected") {}
+};
+
 /// The server will not measure that.
 class MeasurementRefused : public CommandError {
  public:
@@ -65,7 +71,8 @@ class Link {
   void use_receives(std::uint32_t count, std::uint32_t size);
 
   /// Successful completions; none when nothing came yet: measured by polling at once, else after a
-  /// while. Valid until the next call.
+  /// while. Valid until the next call. What came before the end of the connection is returned
+  /// before that is thrown.
   std::span<const verbs::Completion> poll();
   /// The message of a receive's completion: valid until its receive is posted again.
   [[nodiscard]] ConstBytes message(const verbs::Completion& completion) const {
@@ -106,6 +113,8 @@ class Link {
   std::optional<verbs::QueuePair> queue_pair_;  // ends before the memory it may place into
   std::array<verbs::Completion, 256> batch_{};
   Pace pace_ = Pace::kNaps;
+  std::optional<verbs::Status> failed_;  // of the first request that did not succeed
+  bool over_ = false;                    // seen once, when nothing had come
   std::uint32_t taken_ = 0;
   Patience patience_;
 };
