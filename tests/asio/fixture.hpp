@@ -72,16 +72,19 @@ class AsioTest : public testing::Test {
 
   /// Connects client and server.
   void connect_pair(const connect_options& by_client = {}, const connect_options& by_server = {}) {
+    connect(client, server, by_client, by_server);
+  }
+  void connect(connection& here, connection& there, const connect_options& by_client = {},
+               const connect_options& by_server = {}) {
     told<> connected, accepted;
-    told<connection_request> asked;
     at.async_request([&](error_code error, connection_request request) {
       ASSERT_FALSE(error) << error.message();
-      request.async_accept(server, by_server, accepted.handler());
+      request.async_accept(there, by_server, accepted.handler());
     });
-    client.async_connect(at.local_endpoint(), by_client, connected.handler());
+    here.async_connect(at.local_endpoint(), by_client, connected.handler());
     ASSERT_TRUE(run_until([&] { return connected.times == 1 && accepted.times == 1; }));
-    ASSERT_FALSE(connected.error) << connected.error.message() << ": " << client.why();
-    ASSERT_FALSE(accepted.error) << accepted.error.message() << ": " << server.why();
+    ASSERT_FALSE(connected.error) << connected.error.message() << ": " << here.why();
+    ASSERT_FALSE(accepted.error) << accepted.error.message() << ": " << there.why();
   }
 
   net::io_context io{1};

@@ -93,20 +93,21 @@ inline SendWr read_of(std::uint64_t id, std::span<const Sge> sges, const Buffer&
 
 /// One listener and as many connections as asked for, all on the completion queues of two sides.
 struct LoopbackHub {
-  explicit LoopbackHub(std::size_t connections, const QpOptions& options = {},
-                       std::uint32_t cq_depth = 8192)
-      : client(cq_depth), server(cq_depth) {
+  LoopbackHub() = default;
+  explicit LoopbackHub(std::size_t connections) { connect(connections, {}, {}); }
+  void connect(std::size_t connections, const QpOptions& client_options,
+               const QpOptions& server_options) {
     auto listener = must(server.device.listen(kAnyPort));
     std::thread acceptor([&] {
       for (std::size_t i = 0; i < connections; ++i) {
         auto request = listener.next(kPatience);
         if (!request) return;
-        server_qps.push_back(server.make_qp(options));
+        server_qps.push_back(server.make_qp(server_options));
         if (!request->accept(server_qps.back())) return;
       }
     });
     for (std::size_t i = 0; i < connections; ++i) {
-      client_qps.push_back(client.make_qp(options));
+      client_qps.push_back(client.make_qp(client_options));
       if (!client_qps.back().connect(listener.endpoint())) break;
     }
     acceptor.join();
@@ -115,7 +116,8 @@ struct LoopbackHub {
     }
   }
 
-  Side client, server;
+  static constexpr std::uint32_t kCqDepth = 8192;
+  Side client{kCqDepth}, server{kCqDepth};
   std::vector<QueuePair> client_qps, server_qps;
 };
 
