@@ -4,6 +4,7 @@
 #include <benchmark/benchmark.h>
 
 #include <optional>
+#include <random>
 #include <variant>
 #include <vector>
 
@@ -14,6 +15,7 @@
 #include "iwarp/mpa/mulpdu.hpp"
 #include "soft/qp/work/send_work.hpp"
 #include "soft/queues/completion_ring.hpp"
+#include "soft/queues/shares.hpp"
 
 namespace {
 
@@ -232,6 +234,34 @@ void poll(benchmark::State& state) {
   count(state, 0, length);
 }
 
+enum class WrIds : std::uint8_t { kOfBuffers, kEqual, kCountingUp };
+
+// All receives of a shared queue with shares are held. One of them, any of those that have wr_ids
+// of their own, is posted anew, taken and polled.
+void share(benchmark::State& state, WrIds wr_ids) {
+  const auto most = static_cast<std::uint32_t>(state.range(0));
+  iwarp::verbs::soft::Shares shares(most, most);
+  iwarp::verbs::soft::Shares::Taker taker;
+  const auto hold = [&](std::uint64_t wr_id) {
+    if (!shares.take(taker, wr_id)) state.SkipWithError("no share left");
+    shares.release(taker, 1);
+  };
+  constexpr std::uint64_t kAlignment = 4096;  // of buffers whose addresses are their wr_ids
+  for (std::uint64_t i = 0; i < most; ++i) hold(wr_ids == WrIds::kEqual ? 0 : i * kAlignment);
+  std::minstd_rand random;
+  std::uint64_t next = most;
+  for (auto unused : state) {
+    static_cast<void>(unused);
+    const std::uint64_t buffer = random() % most;
+    const std::uint64_t wr_id = wr_ids == WrIds::kEqual        ? 0
+                                : wr_ids == WrIds::kCountingUp ? next++ * kAlignment
+                                                               : buffer * kAlignment;
+    shares.replace(wr_id);
+    hold(wr_id);
+  }
+  count(state, 0);
+}
+
 constexpr std::int64_t kSizes[] = {64, 1442, 8930, 64000};
 constexpr auto kAllSizes = [](auto* benchmark) {
   for (const std::int64_t size : kSizes) benchmark->Arg(size);
@@ -255,6 +285,9 @@ BENCHMARK(send_row)->Apply(kRows);
 BENCHMARK(take_row)->Apply(kRows);
 BENCHMARK(post)->Arg(1)->Arg(32);
 BENCHMARK(poll)->Arg(1)->Arg(32);
+BENCHMARK_CAPTURE(share, wr_ids_of_buffers, WrIds::kOfBuffers)->Arg(64)->Arg(4096);
+BENCHMARK_CAPTURE(share, equal_wr_ids, WrIds::kEqual)->Arg(64)->Arg(4096);
+BENCHMARK_CAPTURE(share, wr_ids_that_count_up, WrIds::kCountingUp)->Arg(64)->Arg(4096);
 
 }  // namespace
 

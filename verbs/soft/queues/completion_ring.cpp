@@ -6,7 +6,7 @@
 namespace iwarp::verbs::soft {
 
 CompletionRing::Pushed CompletionRing::push(std::span<const Completion> completions,
-                                            Places& places) {
+                                            PlaceOwner& places) {
   Pushed pushed;
   std::size_t taken = 0;
   {
@@ -24,7 +24,7 @@ CompletionRing::Pushed CompletionRing::push(std::span<const Completion> completi
 }
 
 // Returns how many were taken.
-std::size_t CompletionRing::append(std::span<const Completion> completions, Places& places) {
+std::size_t CompletionRing::append(std::span<const Completion> completions, PlaceOwner& places) {
   const std::uint32_t count = count_.load(std::memory_order_relaxed);
   const std::size_t room = overrun_.load() ? 0 : ring_.size() - count;
   const auto taken = static_cast<std::uint32_t>(std::min(completions.size(), room));
@@ -53,7 +53,7 @@ std::size_t CompletionRing::pop(std::span<Completion> into) {
   const Guard lock(lock_);
   const std::uint32_t count = count_.load(std::memory_order_relaxed);
   const auto taken = static_cast<std::uint32_t>(std::min<std::size_t>(count, into.size()));
-  Places* owner = nullptr;  // of the places of a run of completions
+  PlaceOwner* owner = nullptr;  // of the places of a run of completions
   std::uint32_t places = 0;
   for (std::uint32_t i = 0; i < taken; ++i) {
     const Entry& entry = ring_[head_];
@@ -75,7 +75,7 @@ void CompletionRing::discard(std::uint32_t qp_number) {
   for (std::uint32_t i = 0; i < count; ++i) {
     const Entry& entry = ring_[at(i)];
     if (entry.completion.qp_number == qp_number) {
-      entry.places->give_back();
+      entry.places->give_back(1);
     } else {
       ring_[at(kept++)] = entry;
     }

@@ -26,7 +26,7 @@ class CompletionRing {
   /// Adds the completions of requests, each of which has a place among `places` that is given back
   /// when its completion is polled. The first that fit are taken. The places of the others are
   /// given back here: the ring has overrun, and takes nothing any more.
-  Pushed push(std::span<const Completion> completions, Places& places);
+  Pushed push(std::span<const Completion> completions, PlaceOwner& places);
   /// Takes the oldest, up to `into.size()`.
   std::size_t pop(std::span<Completion> into);
   /// Takes out those of a queue pair.
@@ -43,9 +43,10 @@ class CompletionRing {
   enum class Armed : std::uint8_t { kNo, kSolicited, kAny };
   struct Entry {
     Completion completion;
-    Places* places = nullptr;
+    PlaceOwner* places = nullptr;
   };
-  std::size_t append(std::span<const Completion> completions, Places& places) IWARP_REQUIRES(lock_);
+  std::size_t append(std::span<const Completion> completions, PlaceOwner& places)
+      IWARP_REQUIRES(lock_);
   bool fires(const Completion& completion) IWARP_REQUIRES(lock_);
   /// Where the entry lies that is so many behind the oldest, which is fewer than the ring has.
   [[nodiscard]] std::size_t at(std::uint32_t position) const IWARP_REQUIRES(lock_);

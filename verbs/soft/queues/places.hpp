@@ -5,11 +5,24 @@
 
 namespace iwarp::verbs::soft {
 
+/// What the place of a work request belongs to.
+class PlaceOwner {
+ public:
+  PlaceOwner() = default;
+  PlaceOwner(const PlaceOwner&) = delete;
+  PlaceOwner& operator=(const PlaceOwner&) = delete;
+  virtual ~PlaceOwner() = default;
+
+  /// Of so many requests, those that completed first. Any thread, also under the lock of a
+  /// completion queue.
+  virtual void give_back(std::uint32_t count) = 0;
+};
+
 /// The places of a work queue. A work request has one from its posting until its completion is
 /// polled, or, if it completes without one, until it is done: max_send_wr and max_recv_wr of
 /// ibv_create_qp(3) bound what is outstanding, and a program may post until ENOMEM before it polls.
 /// A completion queue as deep as its queues together cannot overrun.
-class Places {
+class Places : public PlaceOwner {
  public:
   explicit Places(std::uint32_t limit) : limit_(limit) {}
 
@@ -19,8 +32,7 @@ class Places {
   }
   /// For a request that is posted. One thread at a time. Precondition: room() != 0.
   void take() { ++taken_; }
-  /// Any thread.
-  void give_back(std::uint32_t count = 1) {
+  void give_back(std::uint32_t count) override {
     given_back_.fetch_add(count, std::memory_order_release);
   }
 

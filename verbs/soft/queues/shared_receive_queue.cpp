@@ -13,8 +13,11 @@ SoftSrq::SoftSrq(std::shared_ptr<const Services> services, std::shared_ptr<SoftP
       pd_(std::move(pd)),
       options_(options),
       number_(number),
-      places_(options.max_wr) {
-  entries_.resize(options.max_wr);
+      places_(options.max_wr),
+      entries_(options.max_wr),
+      posted_(options.max_wr) {
+  if (options.share != 0) shares_.emplace(options.share, options.max_wr);
+  vacant_.reserve(options.max_wr);
   for (Entry& entry : entries_) {
     entry.sges.reserve(options.max_sge);
     vacant_.push_back(&entry);
@@ -43,17 +46,10 @@ Result<void, PostError> SoftSrq::post_receive(std::span<const RecvWr> requests) 
       entry->sges.push_back({reinterpret_cast<std::uintptr_t>(sge.address), sge.length, sge.lkey});
     }
     entry->length = ddp::total_length(entry->sges);
-    posted_.push_back(entry);
-    replace_oldest();
+    posted_[end_++] = entry;
+    if (shares_) shares_->replace(entry->cookie);
   }
   return {};
-}
-
-void SoftSrq::replace_oldest() {
-  if (taken_.empty()) return;
-  const auto held = held_.find(taken_.front());
-  if (held != held_.end() && --held->second == 0) held_.erase(held);
-  taken_.pop_front();
 }
 
 Outcome<void> SoftSrq::arm_limit(std::uint32_t limit) {
@@ -67,7 +63,7 @@ Outcome<void> SoftSrq::arm_limit(std::uint32_t limit) {
   bool reached = false;
   {
     const Guard lock(lock_);
-    reached = posted_.size() < limit;
+    reached = count() < limit;
     limit_ = reached ? 0 : limit;
   }
   if (reached) report_limit();
@@ -85,56 +81,67 @@ void SoftSrq::report_limit() {
        "shared receive queue " + std::to_string(number_) + " is below its limit"});
 }
 
-SoftSrq::Entry* SoftSrq::take(const SharedReceives& taker) {
+SoftSrq::Entry* SoftSrq::take(Shares::Taker& taker) {
   Entry* entry = nullptr;
   bool reached = false;
   {
     const Guard lock(lock_);
-    if (posted_.empty()) return nullptr;
-    if (options_.share != 0) {
-      std::uint32_t& held = held_[&taker];
-      if (held == options_.share) return nullptr;
-      ++held;
-      taken_.push_back(&taker);
-    }
-    entry = posted_.front();
-    posted_.pop_front();
-    reached = posted_.size() < limit_;
+    if (count() == 0) return nullptr;
+    entry = posted_[begin_];
+    if (shares_ && !shares_->take(taker, entry->cookie)) return nullptr;
+    ++begin_;
+    reached = count() < limit_;
     if (reached) limit_ = 0;
   }
   if (reached) report_limit();
   return entry;
 }
 
-void SoftSrq::give_back(Entry* entry) {
+void SoftSrq::vacate(Entry* entry) {
   const Guard lock(lock_);
   vacant_.push_back(entry);
 }
 
-// The receives it took stay taken until the program posts others, but count for no queue pair.
-void SoftSrq::forget(const SharedReceives& taker) {
+// A thread that finds room posts, and that replaces what is released here.
+void SoftSrq::give_back_places(Shares::Taker& taker, std::uint32_t count) {
+  {
+    const Guard lock(lock_);
+    shares_->release(taker, count);
+  }
+  places_.give_back(count);
+}
+
+void SoftSrq::forget(Shares::Taker& taker) {
   const Guard lock(lock_);
-  held_.erase(&taker);
-  std::erase(taken_, &taker);
+  if (shares_) shares_->forget(taker);
 }
 
 SharedReceives::~SharedReceives() {
+  if (!queue_) return;
   const bool was_begun = current_ != nullptr;  // a message that never became whole
-  give_back();
-  if (was_begun) queue_->places().give_back();  // behind its entry, which a post takes then
-  if (queue_) queue_->forget(*this);
+  vacate();
+  if (was_begun) places().give_back(1);  // behind its entry, which a post takes then
+  queue_->forget(taker_);
 }
 
 std::optional<rdmap::ReceiveBuffer> SharedReceives::take() {
-  give_back();
+  vacate();
   if (!queue_) return std::nullopt;
-  current_ = queue_->take(*this);
+  current_ = queue_->take(taker_);
   if (current_ == nullptr) return std::nullopt;
   return rdmap::ReceiveBuffer{current_->cookie, current_->sges, current_->length};
 }
 
-void SharedReceives::give_back() {
-  if (current_ != nullptr) queue_->give_back(std::exchange(current_, nullptr));
+void SharedReceives::vacate() {
+  if (current_ != nullptr) queue_->vacate(std::exchange(current_, nullptr));
 }
+
+// Where nobody asks whose they are, a poll gives back many at once, of whichever queue pairs.
+PlaceOwner& SharedReceives::places() {
+  if (queue_->options_.share == 0) return queue_->places_;
+  return *this;
+}
+
+void SharedReceives::give_back(std::uint32_t count) { queue_->give_back_places(taker_, count); }
 
 }  // namespace iwarp::verbs::soft

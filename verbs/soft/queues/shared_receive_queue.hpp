@@ -1,18 +1,18 @@
 #pragma once
 
 #include <cstdint>
-#include <deque>
 #include <memory>
 #include <optional>
-#include <unordered_map>
 #include <vector>
 
+#include "iwarp/base/ring.hpp"
 #include "iwarp/process/forks.hpp"
 #include "iwarp/provider/inherited.hpp"
 #include "iwarp/rdmap/receiver.hpp"
 #include "iwarp/verbs/provider.hpp"
 #include "soft/memory_registry.hpp"
 #include "soft/queues/places.hpp"
+#include "soft/queues/shares.hpp"
 #include "soft/services.hpp"
 #include "soft/spin_lock.hpp"
 
@@ -24,8 +24,7 @@ class SharedReceives;
 /// the first segment of a message and belongs to that message until it is complete. Thread-safe.
 ///
 /// So that no peer can take everything (RFC 5042 §6.4.3.1), a queue pair holds at most its share of
-/// receives that the program has not replaced: each receive that is posted counts as the
-/// replacement of the one that was taken longest ago.
+/// receives that the program has not posted anew (Shares).
 class SoftSrq final : public provider::Srq {
  public:
   SoftSrq(std::shared_ptr<const Services> services, std::shared_ptr<SoftPd> pd,
@@ -36,8 +35,6 @@ class SoftSrq final : public provider::Srq {
   [[nodiscard]] std::uint32_t limit() const override;
   [[nodiscard]] std::uint32_t number() const override { return number_; }
   [[nodiscard]] const std::shared_ptr<SoftPd>& pd() const { return pd_; }
-  /// Those of its receives, also of the ones that have been taken.
-  [[nodiscard]] Places& places() { return places_; }
   /// Whether it is of the process that this one was forked from.
   [[nodiscard]] bool inherited() const { return origin_.inherited(); }
 
@@ -49,13 +46,15 @@ class SoftSrq final : public provider::Srq {
     std::uint64_t length = 0;
   };
 
-  // By SharedReceives: the entry, which stays in place until it is given back; null if there is
-  // none, or if the taker has its share.
-  Entry* take(const SharedReceives& taker);
-  void give_back(Entry* entry);
-  void forget(const SharedReceives& taker);
+  // By SharedReceives: the entry, which stays as it is until it is vacated; null if there is none,
+  // or if the taker has its share.
+  Entry* take(Shares::Taker& taker);
+  void vacate(Entry* entry);
+  void give_back_places(Shares::Taker& taker, std::uint32_t count);
+  void forget(Shares::Taker& taker);
+
   [[nodiscard]] std::errc check(const RecvWr& request) const;
-  void replace_oldest() IWARP_REQUIRES(lock_);
+  [[nodiscard]] std::uint32_t count() const IWARP_REQUIRES(lock_) { return end_ - begin_; }
   void report_limit();
 
   const std::shared_ptr<const Services> services_;
@@ -64,21 +63,20 @@ class SoftSrq final : public provider::Srq {
   const std::uint32_t number_;
   const process::Origin origin_;
 
-  Places places_;  // taken under lock_
+  Places places_;  // of all that is posted or taken; themselves taken under lock_
 
   mutable SpinLock lock_;
   std::vector<Entry> entries_ IWARP_GUARDED_BY(lock_);
   std::vector<Entry*> vacant_ IWARP_GUARDED_BY(lock_);
-  std::deque<Entry*> posted_ IWARP_GUARDED_BY(lock_);
+  Ring<Entry*> posted_ IWARP_GUARDED_BY(lock_);  // from begin_ to end_
+  std::uint32_t begin_ IWARP_GUARDED_BY(lock_) = 0;
+  std::uint32_t end_ IWARP_GUARDED_BY(lock_) = 0;
   std::uint32_t limit_ IWARP_GUARDED_BY(lock_) = 0;
-  std::deque<const SharedReceives*> taken_
-      IWARP_GUARDED_BY(lock_);  // by which queue pair, the longest ago first
-  std::unordered_map<const SharedReceives*, std::uint32_t> held_
-      IWARP_GUARDED_BY(lock_);  // how often each is in taken_
+  std::optional<Shares> shares_ IWARP_GUARDED_BY(lock_);  // if there is a share
 };
 
 /// What one queue pair takes from a shared receive queue: the receive half's.
-class SharedReceives final : public rdmap::ReceiveSource {
+class SharedReceives final : public rdmap::ReceiveSource, private PlaceOwner {
  public:
   /// `queue` may be null: nothing to take.
   explicit SharedReceives(std::shared_ptr<SoftSrq> queue) : queue_(std::move(queue)) {}
@@ -86,16 +84,21 @@ class SharedReceives final : public rdmap::ReceiveSource {
   SharedReceives(const SharedReceives&) = delete;
   SharedReceives& operator=(const SharedReceives&) = delete;
 
-  /// Gives back the entry of the one taken before.
+  /// Vacates the entry of the one taken before.
   std::optional<rdmap::ReceiveBuffer> take() override;
   /// The entry is free before the program hears of the message.
-  void finish() override { give_back(); }
-  /// Gives back the entry of the one taken last, if that was not done.
-  void give_back();
+  void finish() override { vacate(); }
+  /// Vacates the entry of the one taken last, if that was not done.
+  void vacate();
+  /// Of what it takes. Precondition: there is a queue.
+  [[nodiscard]] PlaceOwner& places();
 
  private:
+  void give_back(std::uint32_t count) override;
+
   const std::shared_ptr<SoftSrq> queue_;
   SoftSrq::Entry* current_ = nullptr;
+  Shares::Taker taker_;  // guarded by the queue's lock
 };
 
 }  // namespace iwarp::verbs::soft

@@ -53,7 +53,7 @@ Outcome<void> SoftCq::resize(std::uint32_t depth) {
   return {};
 }
 
-bool SoftCq::push(std::span<const Completion> completions, Places& places) {
+bool SoftCq::push(std::span<const Completion> completions, PlaceOwner& places) {
   const auto pushed = ring_.push(completions, places);
   if (pushed.first_overrun) {
     services_->events.report({AsyncEvent::Kind::kCqOverrun, number_,

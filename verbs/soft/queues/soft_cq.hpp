@@ -44,9 +44,11 @@ class SoftCq final : public provider::Cq {
   /// Adds the completions of requests, each of which has a place among `places` that is given back
   /// when its completion is polled. False if the queue is full: it has overrun, and takes nothing
   /// any more.
-  bool push(std::span<const Completion> completions, Places& places);
+  bool push(std::span<const Completion> completions, PlaceOwner& places);
   /// The same of one.
-  bool push(const Completion& completion, Places& places) { return push({&completion, 1}, places); }
+  bool push(const Completion& completion, PlaceOwner& places) {
+    return push({&completion, 1}, places);
+  }
   /// Takes out what has come for a queue pair that is destroyed: a program may have freed what its
   /// completions name, and their places are about to go.
   void discard(std::uint32_t qp_number) { ring_.discard(qp_number); }

@@ -63,8 +63,12 @@ class IWARP_API message {
 struct message_pool_options {
   std::uint32_t count = 1024;         ///< Buffers, all posted at once.
   std::uint32_t message_size = 4096;  ///< Octets of each: the longest message that may come.
-  /// The most buffers that one connection may have at once (RFC 5042 §6.4.3.1); 0: all of them. Not
-  /// on every adapter: DeviceAttributes::srq_share.
+  /// The most buffers that one connection may have at once (RFC 5042 §6.4.3.1); 0: all of them. It
+  /// has a buffer from the first segment of the message on, while the message is under way, waits
+  /// for async_receive() or is kept by the program, until the `message` is destroyed: its own
+  /// messages count for it, and no others. The peer of a connection that has as many, and sends one
+  /// more, has its connection ended. Once the connection is gone, messages of it that are kept
+  /// count for none. Not on every adapter: DeviceAttributes::srq_share.
   std::uint32_t share = 0;
 };
 

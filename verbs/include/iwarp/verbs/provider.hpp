@@ -126,9 +126,17 @@ class IWARP_API Cq {
 struct SrqOptions {
   std::uint32_t max_wr = 1024;  ///< Receives posted to it; up to DeviceAttributes::max_srq_wr.
   std::uint32_t max_sge = 4;    ///< Elements of a receive; up to DeviceAttributes::max_sge.
-  /// The most receives that one QP may have taken without the program having posted as many anew,
-  /// so that one peer cannot drain the queue (RFC 5042 §6.4.3.1). A Send beyond that finds no
-  /// buffer. 0: no such limit.
+  /// The most receives that one QP may hold, so that one peer cannot drain the queue (RFC 5042
+  /// §6.4.3.1). A Send beyond that finds no buffer. 0: no such limit.
+  ///
+  /// A receive counts for the QP that takes it from the first segment of its message, while its
+  /// completion waits in the CQ, and while the program has its buffer, until it is posted anew. A
+  /// receive that is posted ends the count of one that has been polled: of the one with the same
+  /// wr_id, the first polled if several have it; if none has it, of the first polled of all. One
+  /// that is still to be polled is never meant. So a peer whose messages the program keeps for long
+  /// uses up its own share and no other's, if each buffer has its own wr_id and is always posted
+  /// with it. By wr_ids that are all equal, or that count up, a buffer cannot be told from another
+  /// that came earlier. What a QP held that is destroyed counts for none.
   std::uint32_t share = 0;
 };
 

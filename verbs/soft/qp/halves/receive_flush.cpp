@@ -25,7 +25,7 @@ void ReceiveHalf::flush(Status first) {
     if (const auto open = link->inbound().stop()) {
       // A program that sees the completion may post anew at once: the entry is free before.
       const rdmap::ReceiveBuffer buffer = *open;
-      parts_.receives.give_back_shared();
+      parts_.receives.vacate_shared();
       complete_unfilled(buffer, first);
     }
     account_kept(*link);
@@ -34,7 +34,7 @@ void ReceiveHalf::flush(Status first) {
   while (const auto buffer = parts_.receives.take_own()) {
     complete_unfilled(*buffer, Status::kFlushed);
   }
-  parts_.receives.give_back_shared();
+  parts_.receives.vacate_shared();
   if (receives_over_.load()) return;
   if (parts_.receives.are_shared()) report_last_of_shared();
   receives_over_.store(true);

@@ -38,6 +38,9 @@ rdmap::ReceiveSource& ReceiveWork::source() {
   return own_;
 }
 
-Places& ReceiveWork::places() { return srq_ ? srq_->places() : own_places_; }
+PlaceOwner& ReceiveWork::places() {
+  if (srq_) return shared_.places();
+  return own_places_;
+}
 
 }  // namespace iwarp::verbs::soft

@@ -27,7 +27,7 @@ class ReceiveWork {
   /// What the connection's core takes receives from.
   [[nodiscard]] rdmap::ReceiveSource& source();
   /// For completions.
-  [[nodiscard]] Places& places();
+  [[nodiscard]] PlaceOwner& places();
   /// Whether each receive of its own has been taken.
   [[nodiscard]] bool none_posted() const { return own_.empty(); }
 
@@ -35,7 +35,7 @@ class ReceiveWork {
   /// The oldest of its own.
   [[nodiscard]] std::optional<rdmap::ReceiveBuffer> take_own() { return own_.take(); }
   /// The shared one that was taken last is free again.
-  void give_back_shared() { shared_.give_back(); }
+  void vacate_shared() { shared_.vacate(); }
 
  private:
   const std::uint32_t max_sge_;

@@ -184,7 +184,7 @@ std::optional<Completion> SendWork::retire(Status status) {
   const bool report = request.report || status != Status::kSuccess;
   queue_.retire();
   if (report) return completion;
-  places_.give_back();
+  places_.give_back(1);
   return std::nullopt;
 }
 
