@@ -153,7 +153,7 @@ class SetUserId(unittest.TestCase):
             self.assertIn("no device is called 'x'", said())
             os.chown(program, 65534, 65534)
             os.chmod(program, os.stat(program).st_mode | stat.S_ISUID)
-            self.assertIn("cannot connect to 127.0.0.1:1", said())
+            self.assertIn("connecting to 127.0.0.1:1 failed", said())
 
 
 if __name__ == "__main__":

@@ -16,7 +16,8 @@ class FakeServer:
         self.port = self.listener.getsockname()[1]
         self.address = f"127.0.0.1:{self.port}"
         self.connections = []
-        threading.Thread(target=self.accept, daemon=True).start()
+        self.accepting = threading.Thread(target=self.accept, daemon=True)
+        self.accepting.start()
 
     def accept(self):
         try:
@@ -35,6 +36,9 @@ class FakeServer:
             pass
 
     def close(self):
+        # A thread that accepts at a closed descriptor would take the connections of the next server.
+        self.listener.shutdown(socket.SHUT_RDWR)
+        self.accepting.join()
         for one in (self.listener, *self.connections):
             one.close()
 
