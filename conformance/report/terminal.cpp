@@ -140,6 +140,31 @@ void TerminalSummary::result(const Result& result) {
   out_ << std::flush;
 }
 
+std::vector<std::pair<std::string, const TerminalSummary::Row*>> TerminalSummary::rows() const {
+  std::vector<std::pair<std::string, const Row*>> all;
+  for (const auto& [layer, row] : layers_) all.emplace_back(layer, &row);
+  if (layers_.size() > 1) all.emplace_back("all", &total_);
+  return all;
+}
+
+// A line for each verdict that there was, in which the layers stand side by side.
+void TerminalSummary::write_narrow_table() {
+  constexpr std::size_t kHeading = 10, kCell = 3;
+  out_ << '\n' << std::string(kHeading, ' ');
+  for (const auto& [name, row] : rows()) out_ << ' ' << right(name, kCell);
+  out_ << '\n';
+  for (const Column& column : kColumns) {
+    if (count_in(total_.counts, column.verdict) == 0) continue;
+    out_ << coloured(left(std::string(column.heading), kHeading), colour_of(column.verdict));
+    for (const auto& [name, row] : rows()) {
+      out_ << ' '
+           << right(std::to_string(count_in(row->counts, column.verdict)),
+                    std::max(name.size(), kCell));
+    }
+    out_ << '\n';
+  }
+}
+
 void TerminalSummary::write_table() {
   std::size_t width = std::string_view("all").size();
   for (const auto& [layer, row] : layers_) width = std::max(width, layer.size());
@@ -155,8 +180,7 @@ void TerminalSummary::write_table() {
     }
     out_ << '\n';
   };
-  for (const auto& [layer, row] : layers_) write(layer, row);
-  if (layers_.size() > 1) write("all", total_);
+  for (const auto& [name, row] : rows()) write(name, *row);
 }
 
 void TerminalSummary::write_reasons() {
@@ -170,8 +194,9 @@ void TerminalSummary::write_reasons() {
 }
 
 void TerminalSummary::end() {
+  constexpr std::size_t kNarrow = 60;
   clear_progress();
-  write_table();
+  style_.width < kNarrow ? write_narrow_table() : write_table();
   write_reasons();
   const std::size_t departures = count_in(total_.counts, Verdict::kDeparture);
   const std::size_t bad =

@@ -41,7 +41,9 @@ class TerminalSummary {
   void show_progress(std::string_view current);
   void count(const Result& result);
   void tell(const Result& result);
+  std::vector<std::pair<std::string, const Row*>> rows() const;
   void write_table();
+  void write_narrow_table();
   void write_reasons();
   std::string coloured(std::string_view text, std::string_view code) const;
 

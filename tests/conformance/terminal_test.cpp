@@ -47,6 +47,16 @@ TEST(TerminalSummary, CountsPerLayer) {
                               "all         2       3       1           1        1\n"));
 }
 
+TEST(TerminalSummary, CountsPerVerdictOnANarrowTerminal) {
+  const std::string text = shown({.width = 30});
+  EXPECT_THAT(text, HasSubstr("\n           rdmap ddp mpa all\n"
+                              "passed         2   0   0   2\n"
+                              "failed         1   1   1   3\n"
+                              "errors         0   0   1   1\n"
+                              "departures     1   0   0   1\n"
+                              "skipped        1   0   0   1\n"));
+}
+
 TEST(TerminalSummary, TellsReasonsAndDepartures) {
   const std::string text = shown({});
   EXPECT_THAT(text, HasSubstr("skipped:\n    1  the target's agent has no atomic\n"));
