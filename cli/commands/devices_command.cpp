@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <iostream>
 #include <nlohmann/json.hpp>
+#include <sstream>
 
 #include "commands.hpp"
 #include "commands/device_list.hpp"
@@ -14,12 +15,22 @@
 namespace iwarp::cli {
 namespace {
 
+/// The lines, of which those that are too long for the width go on in the next one.
+std::string fitted(const std::string& lines, std::size_t width) {
+  std::istringstream input(lines);
+  std::string text;
+  for (std::string line; std::getline(input, line);) {
+    text += columns(line) <= width ? line + "\n" : filled(line, width, "  ", 4);
+  }
+  return text;
+}
+
 void print_devices(const std::vector<ListedDevice>& devices) {
-  for (const ListedDevice& device : devices) std::cout << to_text(device);
   std::string form = "as soft, by one network interface alone:";
   for (const std::string& name : interface_names()) form += " " + printable(name);
   // What is no terminal reads lines, however long.
   const std::size_t width = terminal_columns(STDOUT_FILENO).value_or(std::string::npos);
+  for (const ListedDevice& device : devices) std::cout << fitted(to_text(device), width);
   std::cout << "soft:INTERFACE\n" << filled(form, width, "  ", 2);
 }
 

@@ -1,5 +1,7 @@
 #include "conform/conform_command.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <iostream>
 #include <nlohmann/json.hpp>
@@ -7,9 +9,11 @@
 #include "conform/conform_run.hpp"
 #include "device.hpp"
 #include "help/checks.hpp"
+#include "help/text_layout.hpp"
 #include "json_output.hpp"
 #include "options.hpp"
 #include "requirements/requirement.hpp"
+#include "utf8.hpp"
 
 namespace iwarp::cli {
 namespace {
@@ -37,12 +41,27 @@ void list_as_json(const std::vector<conform::Case>& cases) {
       {{"operation", "conform list"}, {"cases", all_cases}, {"requirements", all_requirements}});
 }
 
+std::string what_it_tests(const conform::Case& one) {
+  return fmt::format("{}{}", one.title,
+                     one.needs == conform::Needs::kAgent ? "" : " (no agent needed)");
+}
+
+/// On a terminal that leaves no room beside the names, what a case tests stands below its own.
 void list_as_text(const std::vector<conform::Case>& cases) {
-  std::size_t width = 0;
-  for (const auto& one : cases) width = std::max(width, one.id.size());
+  constexpr std::size_t kIndent = 4;
+  std::size_t width = 0, room = 0;
   for (const auto& one : cases) {
-    std::cout << fmt::format("{:<{}}  {}{}\n", one.id, width, one.title,
-                             one.needs == conform::Needs::kAgent ? "" : " (no agent needed)");
+    width = std::max(width, one.id.size());
+    room = std::max(room, columns(what_it_tests(one)));
+  }
+  const auto terminal = terminal_columns(STDOUT_FILENO);
+  for (const auto& one : cases) {
+    if (terminal && *terminal < width + 2 + room) {
+      std::cout << one.id << '\n'
+                << filled(what_it_tests(one), *terminal, std::string(kIndent, ' '), kIndent);
+    } else {
+      std::cout << fmt::format("{:<{}}  {}\n", one.id, width, what_it_tests(one));
+    }
   }
 }
 

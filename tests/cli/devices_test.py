@@ -90,7 +90,7 @@ class DeviceOption(ServiceTest):
                 self.fails(1, *command, "--device", "soft:nosuch",
                            names=["no network interface is called 'nosuch'"])
                 self.fails(2, *command, "--device", "")
-                self.assertRegex(run(*command[:1], "--help").stdout, r"--device NAME .*IWARP_DEVICE")
+                self.assertRegex(run(*command[:1], "--help").stdout, r"(?s)--device DEVICE  .*IWARP_DEVICE")
 
     def test_comes_before_the_environment(self):
         self.done("ls", self.server.url, env=environment("soft:lo"))
