@@ -19,7 +19,7 @@ CXX = os.environ["CXX"]
 BUILD = os.environ["IWARP_BUILD_DIR"]
 COMPONENTS = os.environ["IWARP_COMPONENTS"].split()
 PROGRAMS = sorted(path for path in (HERE / "programs").glob("*.cpp") if path.stem.split("_")[0] in COMPONENTS)
-HANGS = 1800  # seconds; a busy machine may need several hundred for a build
+HANGS = 1800  # seconds: a build on a busy machine may take several hundred
 STRICT = "-std=c++20 -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Werror".split()
 
 
