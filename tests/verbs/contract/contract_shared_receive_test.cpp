@@ -83,6 +83,7 @@ TEST_P(SharedReceiveContract, AnElementTooManyIsRefused) {
   ASSERT_FALSE(posted);
   EXPECT_EQ(posted.error().code, std::errc::invalid_argument);
   EXPECT_EQ(posted.error().index, 0U);
+  EXPECT_EQ(posted.error().field, PostField::kSges);
 }
 
 TEST_P(SharedReceiveContract, ItsLimitIsToldOnceItIsUndercut) {

@@ -24,9 +24,13 @@ SoftSrq::SoftSrq(std::shared_ptr<const Services> services, std::shared_ptr<SoftP
   }
 }
 
-std::errc SoftSrq::check(const RecvWr& request) const {
-  if (request.sges.size() > options_.max_sge) return std::errc::invalid_argument;
-  return places_.room() == 0 ? std::errc::not_enough_memory : std::errc{};
+std::optional<PostError> SoftSrq::check(const RecvWr& request, std::size_t index) const {
+  if (request.sges.size() > options_.max_sge) {
+    return PostError{std::errc::invalid_argument, index, PostField::kSges, 0,
+                     "more elements than SrqOptions::max_sge"};
+  }
+  if (places_.room() == 0) return PostError{std::errc::not_enough_memory, index};
+  return std::nullopt;
 }
 
 Result<void, PostError> SoftSrq::post_receive(std::span<const RecvWr> requests) {
@@ -34,9 +38,7 @@ Result<void, PostError> SoftSrq::post_receive(std::span<const RecvWr> requests) 
   const Guard lock(lock_);
   for (std::size_t i = 0; i < requests.size(); ++i) {
     const RecvWr& request = requests[i];
-    if (const std::errc problem = check(request); problem != std::errc{}) {
-      return failure(PostError{problem, i});
-    }
+    if (const auto wrong = check(request, i)) return failure(*wrong);
     places_.take();
     Entry* entry = vacant_.back();
     vacant_.pop_back();

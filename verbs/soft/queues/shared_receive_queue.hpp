@@ -53,7 +53,7 @@ class SoftSrq final : public provider::Srq {
   void give_back_places(Shares::Taker& taker, std::uint32_t count);
   void forget(Shares::Taker& taker);
 
-  [[nodiscard]] std::errc check(const RecvWr& request) const;
+  [[nodiscard]] std::optional<PostError> check(const RecvWr& request, std::size_t index) const;
   [[nodiscard]] std::uint32_t count() const IWARP_REQUIRES(lock_) { return end_ - begin_; }
   void report_limit();
 
