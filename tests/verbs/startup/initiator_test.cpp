@@ -96,7 +96,9 @@ TEST(Initiator, TellsAConnectionThatEndsAtAnyOctetOfTheReply) {
     EXPECT_EQ(error.code, std::errc::connection_reset) << size;
     EXPECT_THAT(error.message,
                 HasSubstr("the peer closed the connection before there was a whole MPA reply"));
-    if (size > 1) EXPECT_THAT(error.message, EndsWith(std::to_string(size) + " octets of one"));
+    if (size > 1) {
+      EXPECT_THAT(error.message, EndsWith(std::to_string(size) + " octets of one"));
+    }
   }
 }
 
