@@ -38,6 +38,7 @@ std::string to_text(const remote_buffer& buffer) {
 
 error_code connection_core::check(const posted_base& operation) {
   if (const error_code error = check_queue(operation)) return error;
+  if (const error_code error = check_opcode(operation)) return error;
   const send_request& request = operation.request;
   const std::size_t loose = request.unregistered.size();
   if (loose != 0 && request.local.size() != 0) {
@@ -79,6 +80,28 @@ error_code connection_core::check_queue(const posted_base& operation) {
                     std::to_string(options_.max_buffers) + " (connection_options::max_buffers)");
 }
 
+// async_request() takes what needs no more than a send_request has.
+error_code connection_core::check_opcode(const posted_base& operation) {
+  if (operation.in == posted_base::queue::receive) return {};
+  const bool loose = operation.request.unregistered.size() != 0;
+  const auto refused = [&](const char* sentence) {
+    return refuse(errc::invalid_request, operation, sentence);
+  };
+  switch (operation.request.opcode) {
+    case verbs::Opcode::kFetchAdd:
+    case verbs::Opcode::kCmpSwap:
+      if (operation.is_atomic) return {};
+      return refused("atomics are asked for by async_fetch_add() and async_compare_swap()");
+    case verbs::Opcode::kBindWindow:
+      if (operation.window_domain != nullptr) return {};
+      return refused("windows are bound by async_bind()");
+    case verbs::Opcode::kRegister: return refused("memory is registered by registered_memory");
+    case verbs::Opcode::kRead:
+      return loose ? refused("a Read needs memory that is registered") : error_code();
+    default: return {};
+  }
+}
+
 // The peer's memory, as far as this side knows it.
 error_code connection_core::check_remote(const posted_base& operation, std::uint64_t length) {
   const remote_buffer& remote = operation.request.remote;
@@ -86,11 +109,6 @@ error_code connection_core::check_remote(const posted_base& operation, std::uint
     return refuse(errc::beyond_remote_buffer, operation,
                   std::to_string(length) + " octets, and its remote_buffer (" + to_text(remote) +
                       ") has " + std::to_string(remote.length));
-  }
-  if (operation.is_atomic && remote.offset % 8 != 0) {
-    return refuse(errc::invalid_request, operation,
-                  "its remote_buffer (" + to_text(remote) +
-                      ") does not begin at a multiple of 8 (RFC 7306 §5.1)");
   }
   return {};
 }
@@ -105,7 +123,7 @@ std::optional<complaint> connection_core::complain(const posted_base& operation)
   const bool receive = operation.in == posted_base::queue::receive;
   const verbs::Opcode opcode = operation.request.opcode;
   if (!receive && opcode == verbs::Opcode::kBindWindow) {
-    return domain_->complain(operation.bind, last_known_);
+    return domain_->complain(operation.bind, operation.window_domain, last_known_);
   }
   verbs::Access needed = verbs::Access::kNone;
   if (receive) needed = verbs::Access::kLocalWrite;

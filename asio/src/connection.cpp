@@ -60,6 +60,7 @@ void start_atomic(connection_core& core, posted<std::uint64_t>& operation,
 void start_bind(connection_core& core, posted<remote_buffer>& operation, const binding& what) {
   operation.request.opcode = verbs::Opcode::kBindWindow;
   operation.bind = what.request;
+  operation.window_domain = what.domain;
   operation.result = what.result;
   core.request(operation);
 }
@@ -117,8 +118,10 @@ void connection::cancel() {
 }
 bool connection::is_open() const { return core_ && core_->is_open(); }
 connection_info connection::info() const { return core_->info(); }
-std::string connection::why() const { return core_->why(); }
-std::string connection::last_failure() const { return core_->last_failure(); }
+std::string connection::why() const { return core_ ? core_->why() : std::string(); }
+std::string connection::last_failure() const {
+  return core_ ? core_->last_failure() : std::string();
+}
 verbs::Diagnosis connection::diagnosis() const { return core_->qp().diagnosis(); }
 verbs::QpCounters connection::counters() const { return core_->qp().counters(); }
 verbs::QueuePair& connection::native_handle() { return core_->qp(); }

@@ -75,6 +75,7 @@ class connection_core : public dependent, public std::enable_shared_from_this<co
   // Queues; under the lock.
   [[nodiscard]] error_code check(const posted_base& operation);
   [[nodiscard]] error_code check_queue(const posted_base& operation);
+  [[nodiscard]] error_code check_opcode(const posted_base& operation);
   [[nodiscard]] error_code check_remote(const posted_base& operation, std::uint64_t length);
   [[nodiscard]] error_code check_memory(const posted_base& operation);
   [[nodiscard]] std::optional<complaint> complain(const posted_base& operation);

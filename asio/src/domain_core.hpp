@@ -18,9 +18,10 @@ class domain_core {
   [[nodiscard]] std::optional<complaint> complain(const const_local_buffer& buffer,
                                                   verbs::Access needed,
                                                   registrations::memo& last) const;
-  /// The same of the region that a window is to be bound to; of one that was registered by verbs
-  /// nothing.
+  /// The same of a window's domain and of the region that it is to be bound to; of a region that
+  /// was registered by verbs nothing.
   [[nodiscard]] std::optional<complaint> complain(const verbs::BindWr& request,
+                                                  const void* window_domain,
                                                   registrations::memo& last) const;
 
  private:

@@ -2,6 +2,7 @@
 
 #include "connection_core.hpp"
 #include "iwarp/verbs/log.hpp"
+#include "throw_error.hpp"
 #include "words.hpp"
 
 /// What went wrong, as an error code and in words.
@@ -79,11 +80,14 @@ error_code connection_core::post_error(const posted_base& operation,
                     stage_ == stage::open ? "the connection is being shut down"
                                           : "there is no connection yet");
     case std::errc::not_supported:
-      return refuse(errc::not_supported, operation,
-                    "RFC 7306 was not agreed to for this connection (connect_options::rfc7306)");
-    default:
+      return refuse(errc::not_supported, operation, "the device refuses it: " + refused.message());
+    case std::errc::invalid_argument:
+    case std::errc::message_size:
       return refuse(errc::invalid_request, operation,
                     "the device refuses it: " + refused.message());
+    default:  // what the device itself has failed with
+      note(name() + ": " + name_of(operation) + ": " + refused.message());
+      return to_error_code(std::make_error_code(refused.code));
   }
 }
 
@@ -135,11 +139,14 @@ error_code connection_core::end_error() {
 
 // A request that failed by itself has ended the connection, whose own diagnosis may know less.
 std::string connection_core::why() const {
-  const verbs::Diagnosis end = qp_->diagnosis();
-  const bool known = end.by != verbs::EndedBy::kNobody;
-  if (domain_->device()->inherited()) return known ? end.to_string() : std::string();
+  if (domain_->device()->inherited()) {
+    const verbs::Diagnosis end = qp_->diagnosis();
+    return end.by != verbs::EndedBy::kNobody ? end.to_string() : std::string();
+  }
   const session held(*this);
   if (!is_over()) return {};
+  const verbs::Diagnosis end = qp_->diagnosis();
+  const bool known = end.by != verbs::EndedBy::kNobody;
   if (!known && !cause_of_end_.empty()) return cause_of_end_;
   if (!known)
     return name() + (given_up_ ? ": given up by this side" : ": over, for no known reason");

@@ -42,7 +42,11 @@ std::optional<complaint> domain_core::complain(const const_local_buffer& buffer,
 }
 
 std::optional<complaint> domain_core::complain(const verbs::BindWr& request,
+                                               const void* window_domain,
                                                registrations::memo& last) const {
+  if (window_domain != this) {
+    return complaint{errc::window_bind, "the window is of another domain than the connection's"};
+  }
   const auto known = device_->known().find(request.region, last);
   return known ? complaint_of(request, *known, this) : std::nullopt;
 }
@@ -149,7 +153,8 @@ registered_buffer::registered_buffer(domain& in, std::size_t size, access_rights
 // ---- Windows ----
 
 memory_window::memory_window(domain& in)
-    : window_(detail::value_or_throw(in.core_->pd().alloc_window(verbs::WindowType::k2))),
+    : domain_(in.core_),
+      window_(detail::value_or_throw(domain_->pd().alloc_window(verbs::WindowType::k2))),
       stag_(window_.rkey()) {}
 memory_window::~memory_window() = default;
 memory_window::memory_window(memory_window&&) noexcept = default;
@@ -162,7 +167,8 @@ detail::binding memory_window::next_binding(const registered_memory& region, std
   stag_ = Stag{index | ((stag_.value() + 1U) & 0xFFU)};
   const local_buffer part = region.part(offset, size);
   const remote_buffer known = region.remote(offset, size);
-  return {{stag_, part.lkey(), part.data(), part.size(), rights},
+  return {domain_.get(),
+          {stag_, part.lkey(), part.data(), part.size(), rights},
           {stag_, known.offset, known.length}};
 }
 

@@ -65,7 +65,7 @@ std::optional<complaint> complaint_of(const verbs::BindWr& request,
                                       const registrations::entry& known, const void* domain) {
   using verbs::Access;
   constexpr Access kRemote = Access::kRemoteWrite | Access::kRemoteRead | Access::kRemoteAtomic |
-                             Access::kRemoteInvalidate | Access::kZeroBased;
+                             Access::kRemoteInvalidate;
   const auto refused = [](std::string sentence) {
     return complaint{errc::window_bind, std::move(sentence)};
   };

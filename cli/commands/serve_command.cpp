@@ -45,9 +45,10 @@ file_service::ServerOptions server_options(const ServeFlags& flags) {
   options.max_fpdu = flags.max_fpdu;
   options.max_clients = flags.max_clients;
   options.timeouts.stall = milliseconds_of(flags.timeout);
-  options.start_up.timeout = options.timeouts.stall;
   // Strangers get no longer than usual unless that is wished.
-  if (flags.timeout_given) options.request_timeout = options.timeouts.stall;
+  if (flags.timeout_given) {
+    options.start_up.timeout = options.request_timeout = options.timeouts.stall;
+  }
   options.timeouts.idle = milliseconds_of(flags.idle_timeout);
   options.timeouts.first_request = std::min(options.timeouts.first_request, options.timeouts.idle);
   return options;
@@ -137,7 +138,7 @@ void add_serve_command(CLI::App& app, Context& context) {
   command
       ->add_option("--timeout", flags->timeout,
                    "Drop a client when not an octet of a transfer moves for so many seconds; so "
-                   "long its start-up may take, too (10 if this is not given)")
+                   "long its MPA Request may take to come, too (10 if this is not given)")
       ->capture_default_str()
       ->transform(Within(0.1, 86400.0))
       ->type_name("SECONDS");

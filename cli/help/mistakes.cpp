@@ -63,17 +63,20 @@ std::string missing(const CLI::App& command, const std::string& name) {
 /// What CLI11 says of a value, with its own words where they are plain: those of our checks.
 std::string wrong_value(const std::string& text) {
   static const std::regex too_few(R"(([^:]+): \d+ required .* missing)"),
-      too_many(R"(([^:]+): At Most \d+ required but received (\d+))"),
-      not_converted(R"(Could not convert: (\S+) = (.*))");
+      too_many(R"(([^:]+): At Most \d+ required but received (\d+))");
   std::smatch part;
   if (std::regex_match(text, part, too_few)) return part[1].str() + " needs a value";
   if (std::regex_match(text, part, too_many)) {
     return fmt::format("{} is given {} times, and taken once", part[1].str(), part[2].str());
   }
-  if (std::regex_match(text, part, not_converted)) {
-    return fmt::format("{} does not take '{}'", part[1].str(), part[2].str());
-  }
-  return text;
+  // Without an expression: std::regex calls itself for each character of the value.
+  constexpr std::string_view kNotConverted = "Could not convert: ", kIs = " = ";
+  const std::size_t is = text.find(kIs);
+  if (!text.starts_with(kNotConverted) || is == std::string::npos) return text;
+  const std::string_view all = text;
+  return fmt::format("{} does not take '{}'",
+                     all.substr(kNotConverted.size(), is - kNotConverted.size()),
+                     all.substr(is + kIs.size()));
 }
 
 }  // namespace

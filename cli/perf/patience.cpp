@@ -19,7 +19,7 @@ void Patience::check() {
   }
   if (std::chrono::steady_clock::now() < deadline_) return;
   const auto seconds = std::chrono::duration<double>(limit_).count();
-  throw CommandError(fmt::format("the peer showed no sign of life for {:g} s", seconds));
+  throw PeerSilent(fmt::format("the peer showed no sign of life for {:g} s", seconds));
 }
 
 }  // namespace iwarp::cli::perf

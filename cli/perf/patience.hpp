@@ -3,10 +3,18 @@
 #include <chrono>
 #include <cstdint>
 
+#include "context.hpp"
+
 namespace iwarp::cli::perf {
 
 /// How long a peer may show no sign of life, unless the person says otherwise.
 inline constexpr std::chrono::seconds kPatience{10};
+
+/// The peer showed no sign of life for as long as it may.
+class PeerSilent : public CommandError {
+ public:
+  using CommandError::CommandError;
+};
 
 /// Ends a busy loop in which nothing happens any more, at the cost of a counter. Not thread-safe.
 class Patience {
@@ -25,7 +33,8 @@ class Patience {
     check();
     return true;
   }
-  /// Looks at the clock now: throws a CommandError when the limit is over or a signal came.
+  /// Looks at the clock now: throws a PeerSilent when the limit is over, another CommandError when
+  /// a signal came.
   void check();
 
  private:

@@ -190,9 +190,10 @@ void add_perf_command(CLI::App& app, Context& context) {
                    "Where (127.0.0.1:7472); port 0 takes a free one and prints it")
       ->type_name("ADDR:PORT");
   add_device_option(*server, context);
-  add_timeout_option(*server, arguments->timeout,
-                     "Drop a client that does not complete its start-up, or shows no sign of life, "
-                     "for so long (10)");
+  add_timeout_option(
+      *server, arguments->timeout,
+      "Drop a client whose MPA Request does not come, or that shows no sign of life, "
+      "for so long (10)");
   add_max_fpdu_option(*server, arguments->max_fpdu);
   add_capture_option(*server);
   add_report_options(*server, context);

@@ -27,6 +27,9 @@ static_assert(sent_from<registered_const_memory> && sent_from<const_local_buffer
 static_assert(sent_from<std::vector<std::byte>> && sent_from<std::span<const std::byte>>);
 static_assert(!std::is_constructible_v<registered_memory, domain&, std::span<const std::byte>,
                                        access_rights>);
+static_assert(std::is_constructible_v<registered_const_memory, domain&, std::vector<std::byte>&>);
+static_assert(!std::is_constructible_v<registered_const_memory, domain&, std::vector<std::byte>>,
+              "it ends with the call");
 static_assert(!std::is_constructible_v<registered_const_memory, domain&, std::span<const std::byte>,
                                        access_rights>);
 
@@ -117,6 +120,23 @@ TEST_F(AsioConstMemory, ThatIsNotRegisteredIsCopied) {
   EXPECT_FALSE(end_of([&](auto handler) { client.async_send(octets, handler); }));
   EXPECT_EQ(hear(), "hello");
   EXPECT_EQ(std::memcmp(there.data(), "hello", 5), 0);
+}
+
+// Also one that waits behind more than the device is given at once.
+TEST_F(AsioConstMemory, ThatIsNotRegisteredMayChangeAtOnce) {
+  registered_buffer there(server_domain, 64,
+                          access_rights::kLocalWrite | access_rights::kRemoteWrite);
+  told<> first, waiting;
+  {
+    std::array letters{'h', 'e', 'l', 'l', 'o'};
+    client.async_send(std::as_bytes(std::span(letters)), first.handler());
+    for (int i = 0; i < 128; ++i) client.async_write(text("x"), there.remote(), net::detached);
+    client.async_send(std::as_bytes(std::span(letters)), waiting.handler());
+    letters.fill('?');
+  }
+  ASSERT_TRUE(run_until([&] { return first.times == 1 && waiting.times == 1; }));
+  EXPECT_EQ(hear(), "hello");
+  EXPECT_EQ(hear(), "hello");
 }
 
 TEST_F(AsioConstMemory, AMessageIsSentOnFromWhereItLies) {

@@ -200,7 +200,7 @@ TEST_F(AsioMisuse, TooManyBuffers) {
 
 TEST_F(AsioMisuse, Rfc7306ThatWasNotAgreed) {
   connect_pair({.rfc7306 = false}, {.rfc7306 = false});
-  expect_refused(errc::not_supported, "RFC 7306 was not agreed",
+  expect_refused(errc::not_supported, "RFC 7306 is not in force",
                  [&](auto handler) { client.async_send_immediate(1, handler); });
 }
 
@@ -226,6 +226,46 @@ TEST_F(AsioMisuse, WindowsThatCannotBeBound) {
   expect_refused(errc::window_bind, "has no octets", bind(readable, 0, access_rights::kRemoteRead));
   expect_refused(errc::window_bind, "rights of the peer only",
                  bind(readable, 64, access_rights::kLocalWrite));
+  expect_refused(errc::window_bind, "rights of the peer only",
+                 bind(readable, 64, access_rights::kRemoteRead | access_rights::kZeroBased));
+  memory_window stranger(server_domain);
+  expect_refused(errc::window_bind, "window is of another domain", [&](auto handler) {
+    client.async_bind(stranger, readable, 0, 64, access_rights::kRemoteRead,
+                      [handler](error_code error, remote_buffer) mutable { handler(error); });
+  });
+}
+
+TEST_F(AsioMisuse, ABindingThatIsRefusedLeavesTheOneBefore) {
+  connect_pair();
+  memory_window window(client_domain);
+  registered_buffer region(client_domain, 64, access_rights::kWindowBind);
+  told<remote_buffer> bound, refused;
+  client.async_bind(window, region, 0, 64, access_rights::kRemoteRead, bound.handler());
+  client.async_bind(window, region, 0, 64, access_rights::kLocalWrite, refused.handler());
+  ASSERT_TRUE(run_until([&] { return bound.times == 1 && refused.times == 1; }));
+  EXPECT_EQ(refused.error, errc::window_bind);
+  ASSERT_FALSE(bound.error);
+  EXPECT_FALSE(end_of([&](auto handler) { client.async_invalidate(bound.result.stag, handler); }));
+  EXPECT_TRUE(client.is_open());
+}
+
+TEST_F(AsioMisuse, RequestsThatHaveAFunctionOfTheirOwn) {
+  connect_pair();
+  registered_buffer memory(client_domain, 8);
+  const auto ask = [&](const send_request& request) {
+    return [&, request](auto handler) { client.async_request(request, handler); };
+  };
+  expect_refused(
+      errc::invalid_request, "async_fetch_add()",
+      ask({.opcode = verbs::Opcode::kFetchAdd, .local = memory, .remote = there.remote()}));
+  expect_refused(errc::invalid_request, "async_bind()",
+                 ask({.opcode = verbs::Opcode::kBindWindow}));
+  expect_refused(errc::invalid_request, "registered_memory",
+                 ask({.opcode = verbs::Opcode::kRegister}));
+  expect_refused(errc::invalid_request, "needs memory that is registered",
+                 ask({.opcode = verbs::Opcode::kRead,
+                      .unregistered = text("four"),
+                      .remote = there.remote()}));
 }
 
 TEST_F(AsioMisuse, ReceiveIntoABufferBesideAPool) {
@@ -278,7 +318,6 @@ TEST_F(AsioMisuse, AtomicOnMoreThanTheRemoteBuffer) {
     };
   };
   expect_refused(errc::beyond_remote_buffer, "FetchAdd: 8 octets", add_at(there.remote(0, 4)));
-  expect_refused(errc::invalid_request, "multiple of 8", add_at(there.remote(4, 8)));
 }
 
 TEST_F(AsioMisuse, RequestsOfAConnectionMadeForNone) {
@@ -340,6 +379,8 @@ TEST_F(AsioMisuse, ObjectsThatWereMovedFrom) {
   client.close();
   client.cancel();
   EXPECT_FALSE(client.is_open());
+  EXPECT_EQ(client.why(), "");
+  EXPECT_EQ(client.last_failure(), "");
 }
 
 TEST_F(AsioMisuse, ZeroBasedMemory) {

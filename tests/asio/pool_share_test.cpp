@@ -124,6 +124,7 @@ TEST_F(AsioPoolShare, IsAnewThatOfEachConnection) {
 TEST_F(AsioPoolShare, IsBackInThePoolWhenAConnectionIsDestroyedWithMessages) {
   send(slow);
   send(slow);
+  ASSERT_TRUE(run_until([this] { return pool.available() == kCount - 2; }));
   slow.server = connection();
   EXPECT_TRUE(all_available());
 }

@@ -114,6 +114,8 @@ class WrongWords(unittest.TestCase):
         self.assert_told("--hash is given 2 times, and taken once (iwarp put --help explains)",
                          "put", "a", "b", "--hash", "none", "--hash", "none")
         self.assert_told("--json does not take 'x' (iwarp put --help explains)", "put", "a", "b", "--json=x")
+        long = "x" * 100_000
+        self.assert_told(f"--json does not take '{long}' (iwarp put --help explains)", "put", "a", "b", f"--json={long}")
         self.assert_told("run needs a program (iwarp run --help explains)", "run")
 
     def test_of_values_are_named_with_what_is_permitted(self):

@@ -167,6 +167,11 @@ class Loader(Scratch):
         self.assertIn("ldconfig has run", self.install(self.prefix / "lib"))
         self.assertTrue(self.ran.exists())
 
+    def test_a_folder_may_have_another_name_there(self):
+        (self.prefix / "lib").mkdir(parents=True)
+        (self.directory / "linked").symlink_to(self.prefix / "lib")
+        self.assertIn("ldconfig has run", self.install(self.directory / "linked"))
+
     def test_what_root_must_run_is_said_to_others(self):
         self.assertRegex(self.install(self.prefix / "lib", status=1), "once root has run: .*/ldconfig")
 

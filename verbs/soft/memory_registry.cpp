@@ -155,6 +155,7 @@ Outcome<void> check(const ddp::StagTable& table, const ddp::Accessor& by, std::s
                     Access needed) {
   const ddp::Rights wanted = rights_of(needed);
   for (std::size_t i = 0; i < sges.size(); ++i) {
+    if (sges[i].length == 0) continue;
     const auto pinned = pin(table, by, sges[i], wanted);
     if (pinned) continue;
     return failure(

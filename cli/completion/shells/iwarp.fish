@@ -4,7 +4,10 @@
 function __iwarp_complete
     set -l before (commandline -opc)
     set -l current (commandline -ct)
-    set -l lines ($before[1] complete -- $before $current 2>/dev/null)
+    # As it was typed: what completes is the program that will run.
+    set -l program (string replace -r -- '^~/' "$HOME/" $before[1])
+    command -q $program; or return
+    set -l lines ($program complete -- $before $current 2>/dev/null)
     # What stands before a '=' in the same word stays.
     set -l kept (string match -r -- '^--[^=]*=' $current)
     set -l path (string replace -r -- '^--[^=]*=' '' $current)

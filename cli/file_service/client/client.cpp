@@ -12,8 +12,9 @@ namespace {
 
 // Of a server that says no more than a status.
 const char* words_for(std::uint8_t code) {
-  return code <= static_cast<std::uint8_t>(kLastStatus) ? describe(static_cast<Status>(code))
-                                                        : nullptr;
+  const bool known = code != static_cast<std::uint8_t>(Status::kOk) &&
+                     code <= static_cast<std::uint8_t>(kLastStatus);
+  return known ? describe(static_cast<Status>(code)) : nullptr;
 }
 
 }  // namespace

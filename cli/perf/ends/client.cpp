@@ -149,6 +149,8 @@ Results run_client(verbs::Device& device, const ClientOptions& options) {
     throw CommandError(describe_refusal(asked, Service::kPerf, refused.what()));
   } catch (const LinkLost& lost) {
     throw CommandError(cli::to_string(options.server) + ": " + lost.what());
+  } catch (const PeerSilent& silent) {
+    throw CommandError(cli::to_string(options.server) + ": " + silent.what());
   }
   return *std::move(results);
 }

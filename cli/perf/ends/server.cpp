@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <exception>
+#include <new>
 #include <thread>
 
 #include "address.hpp"
@@ -65,7 +66,7 @@ void Server::run() {
   while (!InterruptGuard::interrupted()) {
     auto request = listener_.next(kLook);
     workers_.remove_if([](const Worker& worker) { return worker.done(); });
-    if (request) admit(std::move(*request));
+    if (request) admit_or_drop(std::move(*request));
   }
   turn_away();
   workers_.clear();
@@ -73,7 +74,20 @@ void Server::run() {
 
 void Server::turn_away() {
   while (auto request = listener_.next(std::chrono::milliseconds(0))) {
-    reject(*request, {Refused::Reason::kEnded, "the server ended"});
+    try {
+      reject(*request, {Refused::Reason::kEnded, "the server ended"});
+    } catch (const std::bad_alloc&) {
+      return;  // the end of the listener drops them
+    }
+  }
+}
+
+// Lack of memory costs a client that comes then, and none that is here.
+void Server::admit_or_drop(verbs::ConnectionRequest request) {
+  try {
+    admit(std::move(request));
+  } catch (const std::exception& error) {
+    spdlog::warn("perf: a client was dropped: {}", cli::describe(error));
   }
 }
 

@@ -29,6 +29,7 @@ class Server {
  private:
   class Worker;
 
+  void admit_or_drop(verbs::ConnectionRequest request);
   void admit(verbs::ConnectionRequest request);
   /// Answers no, with the reason, which a line of the log says too.
   void reject(verbs::ConnectionRequest& request, const Refused& refused) const;

@@ -25,6 +25,7 @@ concept registers = requires(ProtectionDomain& pd, Memory memory, Rights rights)
 static_assert(registers<MutableBytes, Access> && registers<ConstBytes, SourceAccess>);
 static_assert(registers<std::vector<std::byte>&, Access>);
 static_assert(registers<std::vector<std::byte>&, SourceAccess>);
+static_assert(!registers<std::vector<std::byte>, SourceAccess>, "it ends with the call");
 static_assert(!registers<ConstBytes, Access> && !registers<const std::vector<std::byte>&, Access>);
 
 class ConstMemory : public testing::Test {
@@ -174,6 +175,7 @@ TEST_F(GuardedConstMemory, CheckTellsWhatARequestWouldFailWith) {
   unknown.lkey = Stag{unknown.lkey.value() ^ 0xFFU};
   EXPECT_EQ(would_fail(pd, {&beyond, 1}, Access::kNone), std::errc::bad_address);
   EXPECT_EQ(would_fail(pd, {&unknown, 1}, Access::kNone), std::errc::no_such_file_or_directory);
+  EXPECT_EQ(would_fail(pd, std::array{Sge{}}, Access::kLocalWrite), std::error_code());
   auto second = must(pair.client.device.alloc_pd());
   const Sge mine = other.sge();
   EXPECT_EQ(would_fail(second, {&mine, 1}, Access::kNone), std::errc::operation_not_permitted);

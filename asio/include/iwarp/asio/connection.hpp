@@ -83,7 +83,7 @@ struct send_request {
   const_buffer_list local{};
   /// Instead of `local`, at most max_inline octets, copied before the operation is queued.
   boost::asio::const_buffer unregistered{};
-  /// Writes, Reads: as long as `local`, or longer; atomics: 8 octets, at a multiple of 8.
+  /// Writes, Reads: as long as `local`, or longer; atomics: 8 octets.
   remote_buffer remote{};
   bool fence = false;              ///< Waits until the Reads and atomics before it have ended.
   bool solicited = false;          ///< Wakes a peer that waits for solicited events only.
@@ -105,10 +105,11 @@ class posted_base : public operation_base {
   bool is_atomic = false;
   /// Where the result of an atomic comes, or a message lies that does not go inline; else null.
   registered_places* places = nullptr;
-  std::uint32_t place = 0;          ///< In `places`.
-  verbs::BindWr bind{};             ///< Of a binding.
-  send_request request{};           ///< Of a receive only `local`.
-  std::vector<std::byte> copied{};  ///< What was not registered, while the request waits here.
+  std::uint32_t place = 0;              ///< In `places`.
+  verbs::BindWr bind{};                 ///< Of a binding.
+  const void* window_domain = nullptr;  ///< Of a binding.
+  send_request request{};               ///< Of a receive only `local`.
+  std::vector<std::byte> copied{};      ///< What was not registered, while the request waits here.
   std::shared_ptr<connection_core> owner{};  ///< Stays until the device has answered.
 
  protected:
@@ -366,7 +367,7 @@ class IWARP_API connection {
                          std::forward<Token>(token));
   }
 
-  /// Any request but an atomic or a binding. void(error_code).
+  /// Any request but an atomic, a binding or a registration; those are refused. void(error_code).
   template <typename Token>
   auto async_request(const send_request& request, Token&& token) {
     return start<detail::posted<detail::nothing>>(

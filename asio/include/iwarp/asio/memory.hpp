@@ -4,6 +4,7 @@
 #include <concepts>
 #include <cstddef>
 #include <memory>
+#include <ranges>
 #include <span>
 #include <utility>
 
@@ -62,31 +63,32 @@ class IWARP_API registered_const_memory {
   /// Throws boost::system::system_error.
   registered_const_memory(domain& in, boost::asio::const_buffer memory,
                           source_rights rights = source_rights::kNone);
-  /// The same of what is a std::span<const std::byte>, or becomes one.
+  /// The same of what is a std::span<const std::byte>, or becomes one; not of memory that ends with
+  /// the call, as that of a temporary vector.
   template <std::convertible_to<std::span<const std::byte>> Octets>
-  registered_const_memory(domain& in, const Octets& memory,
-                          source_rights rights = source_rights::kNone)
-      : registered_const_memory(in, detail::to_const_buffer(memory), rights) {}
+    requires std::ranges::borrowed_range<Octets> registered_const_memory(
+        domain& in, Octets&& memory, source_rights rights = source_rights::kNone)
+        : registered_const_memory(in, detail::to_const_buffer(memory), rights) {}
 
-  /// The first octet.
-  [[nodiscard]] const std::byte* data() const { return memory_.data(); }
-  /// Octets.
-  [[nodiscard]] std::size_t size() const { return memory_.size(); }
-  /// All of them.
-  [[nodiscard]] std::span<const std::byte> bytes() const { return memory_.bytes(); }
-  /// At most `size` octets from `offset` on, cut at the end: for operations of this side.
-  [[nodiscard]] const_local_buffer part(std::size_t offset, std::size_t size = SIZE_MAX) const {
-    return memory_.part(offset, size);
-  }
-  /// All of it, for operations of this side.
-  operator const_local_buffer() const { return memory_; }
-  /// The same range as the peer names it. `rights` had to let it read.
-  [[nodiscard]] remote_buffer remote(std::size_t offset = 0, std::size_t size = SIZE_MAX) const {
-    return memory_.remote(offset, size);
-  }
+    /// The first octet.
+    [[nodiscard]] const std::byte* data() const { return memory_.data(); }
+    /// Octets.
+    [[nodiscard]] std::size_t size() const { return memory_.size(); }
+    /// All of them.
+    [[nodiscard]] std::span<const std::byte> bytes() const { return memory_.bytes(); }
+    /// At most `size` octets from `offset` on, cut at the end: for operations of this side.
+    [[nodiscard]] const_local_buffer part(std::size_t offset, std::size_t size = SIZE_MAX) const {
+      return memory_.part(offset, size);
+    }
+    /// All of it, for operations of this side.
+    operator const_local_buffer() const { return memory_; }
+    /// The same range as the peer names it. `rights` had to let it read.
+    [[nodiscard]] remote_buffer remote(std::size_t offset = 0, std::size_t size = SIZE_MAX) const {
+      return memory_.remote(offset, size);
+    }
 
- private:
-  registered_memory memory_;
+   private:
+    registered_memory memory_;
 };
 
 namespace detail {

@@ -8,6 +8,7 @@ namespace iwarp::asio {
 namespace detail {
 /// What a binding was asked for with, and what comes of it.
 struct binding {
+  const void* domain;  ///< The window's.
   verbs::BindWr request;
   remote_buffer result;
 };
@@ -25,7 +26,8 @@ class IWARP_API memory_window {
   memory_window(memory_window&&) noexcept;
   memory_window& operator=(memory_window&&) noexcept;
 
-  /// The STag of the latest binding.
+  /// The STag of the latest binding that was asked for, whatever came of it: what a binding that
+  /// succeeded has opened is under its remote_buffer::stag.
   [[nodiscard]] Stag stag() const { return stag_; }
 
  private:
@@ -33,6 +35,7 @@ class IWARP_API memory_window {
   detail::binding next_binding(const registered_memory& region, std::size_t offset,
                                std::size_t size, access_rights rights);
 
+  std::shared_ptr<detail::domain_core> domain_;
   verbs::MemoryWindow window_;
   Stag stag_;
 };

@@ -11,7 +11,7 @@ namespace iwarp::verbs {
 
 /// Which part of a work request a PostError is about.
 enum class PostField : std::uint8_t {
-  kNone,          ///< None: the queue, the connection or the device does not take it now.
+  kNone,          ///< None: the queue, the connection or the device does not take it.
   kOpcode,        ///< SendWr::opcode.
   kFlags,         ///< SendWr::flags.
   kSges,          ///< SendWr::sges or RecvWr::sges: how many there are, or their length in all.
@@ -22,7 +22,8 @@ enum class PostField : std::uint8_t {
 /// A name for it, as in messages: "opcode". Of kNone it is empty.
 IWARP_API const char* to_string(PostField field);
 
-/// Why a list of work requests was not posted as a whole: those before `index` were.
+/// Why a list of work requests was not posted as a whole: those before `index` were, unless the
+/// list was posted with Posting::kAllOrNone.
 struct IWARP_API PostError {
   /// ENOMEM queue full; EINVAL malformed or beyond the queue's limits; EMSGSIZE 2^32 octets or
   /// more; ENOTCONN wrong state; ENOTSUP an operation of RFC 7306, which is not in force here;

@@ -1,7 +1,9 @@
 #pragma once
 
+#include <concepts>
 #include <memory>
 #include <optional>
+#include <ranges>
 #include <string>
 
 #include "iwarp/base/export.hpp"
@@ -198,10 +200,17 @@ class IWARP_API ProtectionDomain {
   /// from, with SourceAccess::kRemoteRead also what the peer reads. Errors: as the other's.
   Outcome<ConstMemoryRegion> register_memory(ConstBytes memory,
                                              SourceAccess access = SourceAccess::kNone);
+  /// Not of memory that ends with the call, as that of a temporary vector.
+  template <std::convertible_to<ConstBytes> Temporary>
+    requires(!std::ranges::borrowed_range<Temporary>)
+  Outcome<ConstMemoryRegion> register_memory(Temporary&& memory,
+                                             SourceAccess access = SourceAccess::kNone)
+  = delete;
   /// Whether a request of this domain could use such memory now: read it, or with `needed`
   /// Access::kLocalWrite write to it, as receives and Reads do. Errors, of which the message names
   /// the element: ENOENT for an lkey that opens nothing, EPERM for memory of another domain or
-  /// without local write, EFAULT for what is not in its region. A device that cannot tell before a
+  /// without local write, EFAULT for what is not in its region; ENODEV in a forked child, see
+  /// Device. Of an element without octets nothing is asked. A device that cannot tell before a
   /// request is posted finds nothing wrong.
   [[nodiscard]] Outcome<void> check(std::span<const Sge> sges, Access needed) const {
     return owner_->check(core_, sges, needed);

@@ -78,7 +78,7 @@ std::optional<PostError> SendWork::check_agreed(rdmap::Operation operation) cons
   if (!rfc7306 || agreed_->rfc7306) return std::nullopt;
   return PostError{.code = std::errc::not_supported,
                    .field = PostField::kOpcode,
-                   .reason = "RFC 7306 is not in force on this connection"};
+                   .reason = "RFC 7306 is not in force on this connection (option rfc7306)"};
 }
 
 std::optional<std::uint32_t> SendWork::agree(const Agreed& agreed) {
