@@ -21,8 +21,7 @@ net::awaitable<void> serve(rdma::acceptor& at, rdma::domain& in, const rdma::mes
   options.messages = &pool;
   auto peer = co_await at.async_accept(in, options, net::use_awaitable);
   const auto message = co_await peer.async_receive(net::use_awaitable);
-  const auto data = message.data();
-  std::cout << std::string_view(static_cast<const char*>(data.data()), data.size()) << '\n';
+  std::cout << message.text() << '\n';
   try {
     (void)co_await peer.async_receive(net::use_awaitable);
   } catch (const boost::system::system_error& end) {
