@@ -19,8 +19,8 @@ std::string characters(const std::vector<std::byte>& octets, std::size_t size) {
 
 // No right by which anything could write to it.
 template <typename Memory, typename Rights>
-concept registers = requires(ProtectionDomain& pd, Memory memory, Rights rights) {
-  pd.register_memory(memory, rights);
+concept registers = requires(ProtectionDomain& pd, Memory&& memory, Rights rights) {
+  pd.register_memory(std::forward<Memory>(memory), rights);
 };
 static_assert(registers<MutableBytes, Access> && registers<ConstBytes, SourceAccess>);
 static_assert(registers<std::vector<std::byte>&, Access>);
