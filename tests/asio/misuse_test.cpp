@@ -302,6 +302,17 @@ TEST_F(AsioMisuse, ConnectTwice) {
             net::error::already_connected);
 }
 
+TEST_F(AsioMisuse, AListenerWhereOneIsSaysSoOnce) {
+  try {
+    acceptor second(on, at.local_endpoint());
+    FAIL() << "two listen at one port";
+  } catch (const boost::system::system_error& error) {
+    EXPECT_EQ(error.code(), net::error::address_in_use);
+    EXPECT_THAT(error.what(), testing::MatchesRegex("listening on .*: Address already in use"));
+    EXPECT_THAT(error.what(), testing::Not(HasSubstr("use: Address")));
+  }
+}
+
 TEST_F(AsioMisuse, NobodyListens) {
   const endpoint gone = at.local_endpoint();
   at.close();
