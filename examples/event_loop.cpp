@@ -125,39 +125,29 @@ void run_client(Device& device, const Endpoint& server) {
   std::cout << rounds << " echoes\n";
 }
 
-void run(const std::vector<std::string>& words) {
-  const auto address = [](const std::string& host, const std::string& port) {
-    return must(Endpoint::parse(host + ':' + port));
-  };
+void run(const examples::command_line& given) {
+  examples::block_interrupts();
   Device device = must(Device::open());
-  if (words.empty() || words[0] == "--self-test") {
-    echo_server server(device, address("127.0.0.1", "0"));
-    const std::jthread other([&] { server.run(); });
-    const struct stop_at_the_end {
-      echo_server& server;
-      ~stop_at_the_end() { server.stop(); }
-    } then{server};
-    run_client(device, server.endpoint());
-  } else if (words.size() == 2 && words[0] == "server") {
-    echo_server server(device, address("0.0.0.0", words[1]));
+  if (!given.server) {
+    run_client(device, examples::address_of(given));
+    return;
+  }
+  echo_server server(device, examples::address_of(given));
+  if (!given.client) {
     std::cout << "listens at " << server.endpoint() << std::endl;
     server.run();
-  } else if (words.size() == 3 && words[0] == "client") {
-    run_client(device, address(words[1], words[2]));
-  } else {
-    throw std::invalid_argument("usage: event_loop [server PORT | client ADDRESS PORT]");
+    return;
   }
+  const std::jthread other([&] { server.run(); });
+  const struct stop_at_the_end {
+    echo_server& server;
+    ~stop_at_the_end() { server.stop(); }
+  } then{server};
+  run_client(device, server.endpoint());
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  const sigset_t signals = examples::interrupts();
-  pthread_sigmask(SIG_BLOCK, &signals, nullptr);
-  try {
-    run({argv + 1, argv + argc});
-  } catch (const std::exception& error) {
-    std::cerr << "event_loop: " << error.what() << '\n';
-    return 1;
-  }
+  return examples::run(argc, argv, "event_loop [server PORT | client ADDRESS PORT]", run);
 }

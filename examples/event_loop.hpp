@@ -4,49 +4,25 @@
 // ask of the loop, and one for Ctrl-C.
 #include <poll.h>
 #include <sys/eventfd.h>
-#include <sys/signalfd.h>
-#include <unistd.h>
 
+#include <array>
 #include <cerrno>
-#include <csignal>
 #include <functional>
 #include <iwarp/verbs/verbs.hpp>
 #include <map>
 #include <mutex>
-#include <stdexcept>
 #include <system_error>
 #include <vector>
 
+#include "verbs_program.hpp"
+
 namespace examples {
-
-template <typename T>
-T must(iwarp::verbs::Outcome<T> outcome) {  // or end with the reason
-  if (!outcome) throw std::runtime_error(outcome.error().message);
-  return std::move(*outcome);
-}
-
-// SIGINT as a descriptor. main() blocks the signal before there are other threads.
-inline sigset_t interrupts() {
-  sigset_t set;
-  sigemptyset(&set);
-  sigaddset(&set, SIGINT);
-  return set;
-}
 
 class event_loop {
  public:
   using handler = std::function<void(const iwarp::verbs::Completion&)>;
 
-  explicit event_loop(iwarp::verbs::Device& device) : queue_(must(device.create_cq(4096))) {
-    const sigset_t signals = interrupts();
-    wake_ = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    signal_ = signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK);
-    if (wake_ < 0 || signal_ < 0) throw std::system_error(errno, std::generic_category());
-  }
-  ~event_loop() {
-    close(wake_);
-    close(signal_);
-  }
+  explicit event_loop(iwarp::verbs::Device& device) : queue_(must(device.create_cq(4096))) {}
   event_loop(const event_loop&) = delete;
   event_loop& operator=(const event_loop&) = delete;
 
@@ -59,7 +35,7 @@ class event_loop {
   void post(std::function<void()> task) {
     const std::lock_guard lock(mutex_);
     tasks_.push_back(std::move(task));
-    eventfd_write(wake_, 1);
+    eventfd_write(wake_.get(), 1);
   }
   void stop() { running_ = false; }
 
@@ -68,8 +44,9 @@ class event_loop {
     while (running_) {
       // What came before the queue was armed raises no event, so look until there is nothing.
       if (take_completions()) continue;
-      std::array<pollfd, 3> ready{
-          {{queue_.event_descriptor(), POLLIN, 0}, {wake_, POLLIN, 0}, {signal_, POLLIN, 0}}};
+      std::array<pollfd, 3> ready{{{queue_.event_descriptor(), POLLIN, 0},
+                                   {wake_.get(), POLLIN, 0},
+                                   {signal_.get(), POLLIN, 0}}};
       if (poll(ready.data(), ready.size(), -1) < 0 && errno != EINTR)
         throw std::system_error(errno, std::generic_category(), "poll");
       if (ready[0].revents != 0 && queue_.take_event()) queue_.arm();
@@ -93,7 +70,7 @@ class event_loop {
 
   void run_tasks() {
     eventfd_t times = 0;
-    eventfd_read(wake_, &times);
+    eventfd_read(wake_.get(), &times);
     std::vector<std::function<void()>> tasks;
     {
       const std::lock_guard lock(mutex_);
@@ -104,7 +81,8 @@ class event_loop {
 
   iwarp::verbs::CompletionQueue queue_;
   std::map<std::uint32_t, handler> handlers_;
-  int wake_ = -1, signal_ = -1;
+  const descriptor wake_{eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)};
+  const descriptor signal_{interrupt_descriptor()};
   bool running_ = true;
   std::mutex mutex_;  // what follows
   std::vector<std::function<void()>> tasks_;

@@ -69,7 +69,7 @@ void run(const examples::command_line& given) {
   iw::device device(context);
   iw::domain domain(device);
   if (!given.server) {
-    examples::start(context, one_command(domain, given.address(), given.rest));
+    examples::start(context, one_command(domain, examples::address_of(given), given.rest));
     context.run();
     return;
   }
@@ -77,7 +77,7 @@ void run(const examples::command_line& given) {
       domain, examples::kBuckets * sizeof(examples::bucket),
       iw::access_rights::kLocalWrite | iw::access_rights::kRemoteRead |
           iw::access_rights::kRemoteWrite | iw::access_rights::kRemoteAtomic);
-  iw::acceptor acceptor(device, given.address());
+  iw::acceptor acceptor(device, examples::address_of(given));
   std::optional<examples::until_interrupt> interrupt;
   examples::start(context, serve(acceptor, domain, table.remote()));
   int running = given.client ? 3 : 0;

@@ -124,7 +124,7 @@ void run(const examples::command_line& given) {
   std::optional<iw::message_pool> questions, answers;
   std::optional<iw::acceptor> acceptor;
   std::optional<examples::until_interrupt> interrupt;
-  iw::endpoint server = given.address();
+  iw::endpoint server = examples::address_of(given);
   if (given.server) {
     questions.emplace(domain, pool_of(device));
     acceptor.emplace(device, server, iw::listen_options{.backlog = 1024});

@@ -1,6 +1,6 @@
 #pragma once
 
-// What is around the examples and not about RDMA: the command line, coroutines that end, Ctrl-C.
+// What is around the examples of Asio and not about RDMA: addresses, coroutines that end, Ctrl-C.
 // clang-format off
 #include <utility>  // which Boost 1.74 forgets: before its coroutines
 // clang-format on
@@ -14,57 +14,15 @@
 #include <iostream>
 #include <iwarp/asio.hpp>
 #include <optional>
-#include <stdexcept>
-#include <string>
-#include <vector>
+
+#include "command_line.hpp"
 
 namespace examples {
 
-/// "server PORT ...", "client HOST PORT ...", or both ends in this process: "[--self-test ...]".
-struct command_line {
-  bool server = false, client = false;
-  std::string host = "127.0.0.1", port = "0";
-  std::vector<std::string> rest;  ///< The words behind.
-
-  [[nodiscard]] bool both() const { return server && client; }
-  /// Where to listen, or whom to connect to.
-  [[nodiscard]] iwarp::asio::endpoint address() const {
-    boost::asio::io_context context;
-    return *boost::asio::ip::tcp::resolver(context).resolve(host, port).begin();
-  }
-};
-
-inline command_line parse(const std::vector<std::string>& words) {
-  const std::string role = words.empty() ? "" : words[0];
-  command_line given;
-  given.server = role != "client";
-  given.client = role != "server";
-  std::size_t own = role == "--self-test" ? 1 : 0;
-  if (!given.both()) {
-    own = given.server ? 2 : 3;
-    if (words.size() < own) throw std::invalid_argument("at which address?");
-    given.host = given.server ? "0.0.0.0" : words[1];
-    given.port = words[own - 1];
-  } else if (!role.empty() && !role.starts_with("--")) {
-    throw std::invalid_argument("neither server nor client: " + role);
-  }
-  given.rest.assign(words.begin() + static_cast<std::ptrdiff_t>(own), words.end());
-  return given;
-}
-
-/// Runs `body` with what was given; what it throws is told, with `usage` if the words were wrong.
-inline int run(int argc, char** argv, const char* usage,
-               const std::function<void(const command_line&)>& body) {
-  try {
-    body(parse({argv + 1, argv + argc}));
-    return 0;
-  } catch (const std::invalid_argument& wrong) {
-    std::cerr << argv[0] << ": " << wrong.what() << "\nusage: " << usage << '\n';
-    return 2;
-  } catch (const std::exception& error) {
-    std::cerr << argv[0] << ": " << error.what() << '\n';
-    return 1;
-  }
+/// Where to listen, or whom to connect to.
+inline iwarp::asio::endpoint address_of(const command_line& given) {
+  boost::asio::io_context context;
+  return *boost::asio::ip::tcp::resolver(context).resolve(given.host, given.port).begin();
 }
 
 /// Whether that is what a coroutine failed with.
@@ -130,7 +88,7 @@ class ends {
   template <typename Where, typename Serve, typename Ask>
   ends(const command_line& given, boost::asio::io_context& context, Where& where, Serve serve,
        Ask ask) {
-    iwarp::asio::endpoint server = given.address();
+    iwarp::asio::endpoint server = address_of(given);
     if (given.server) {
       acceptor_.emplace(where, server);
       server = acceptor_->local_endpoint();
