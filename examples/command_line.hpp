@@ -1,10 +1,13 @@
 #pragma once
 
 // The words behind an example's name, and what main() does with an exception.
+#include <charconv>
+#include <cstdint>
 #include <functional>
 #include <iostream>
 #include <stdexcept>
 #include <string>
+#include <system_error>
 #include <vector>
 
 namespace examples {
@@ -34,6 +37,15 @@ inline command_line parse(const std::vector<std::string>& words) {
   }
   given.rest.assign(words.begin() + static_cast<std::ptrdiff_t>(own), words.end());
   return given;
+}
+
+/// A word that has to be a number.
+inline std::uint64_t number_of(const std::string& word) {
+  std::uint64_t number = 0;
+  const char* const end = word.data() + word.size();
+  const auto [behind, error] = std::from_chars(word.data(), end, number);
+  if (error != std::errc{} || behind != end) throw std::invalid_argument("not a number: " + word);
+  return number;
 }
 
 /// Runs `body` with what was given; what it throws is told, with `usage` if the words were wrong.

@@ -21,7 +21,7 @@
 using namespace iwarp::verbs;
 using namespace std::chrono_literals;
 using examples::consumer, examples::must, examples::record, examples::silent;
-using examples::kLast, examples::kSlots, examples::kToConsumer, examples::kToProducer;
+using examples::kLast, examples::kSendsOfProducer, examples::kSlots, examples::kToProducer;
 
 namespace {
 
@@ -29,12 +29,12 @@ class producer {
  public:
   producer(Device& device, const Endpoint& consumer)
       : pd_(must(device.alloc_pd())),
-        cq_(must(device.create_cq(kToConsumer + kToProducer))),
+        cq_(must(device.create_cq(kSendsOfProducer + kToProducer))),
         slots_(kSlots),
         region_(
             must(pd_.register_memory(std::as_writable_bytes(std::span(slots_)), Access::kNone))),
         qp_(must(pd_.create_qp(
-            cq_, {.capacity = {.max_send_wr = kToConsumer, .max_recv_wr = kToProducer}}))) {
+            cq_, {.capacity = {.max_send_wr = kSendsOfProducer, .max_recv_wr = kToProducer}}))) {
     for (std::uint64_t each = 0; each < kToProducer; ++each)
       must(qp_.post_receive({.wr_id = each}));
     const ConnectionInfo info = must(qp_.connect(consumer));
@@ -121,7 +121,7 @@ void run_both(Device& device, const Endpoint& at, std::uint64_t records) {
 
 void run(const examples::command_line& given) {
   constexpr std::uint64_t kRecords = 10'000;
-  const std::uint64_t records = given.rest.empty() ? kRecords : std::stoull(given.rest[0]);
+  const std::uint64_t records = given.rest.empty() ? kRecords : examples::number_of(given.rest[0]);
   if (given.server) examples::block_interrupts();
   Device device = must(Device::open());
   if (given.both()) {

@@ -39,9 +39,13 @@ constexpr std::uint64_t kLast = std::uint64_t{1} << 63U;
 constexpr std::uint32_t kToConsumer = kSlots + 1;
 constexpr std::uint32_t kToProducer = kSlots / kBatch + 1;
 
+// The places of the send queues. A place is free when this side's device has seen its message off,
+// and the answer may be here before that: so the messages that it answers count twice.
+constexpr std::uint32_t kSendsOfProducer = 2 * kToConsumer, kSendsOfConsumer = 2 * kToProducer;
+
 constexpr std::uint32_t kMostProducers = 64;  // at a time
 constexpr std::uint32_t kReceives = kMostProducers * kToConsumer;
-constexpr std::uint32_t kCompletions = kReceives + kMostProducers * kToProducer;
+constexpr std::uint32_t kCompletions = kReceives + kMostProducers * kSendsOfConsumer;
 constexpr std::uint64_t kSend = kReceives;  // a wr_id; below are those of receives, each its own
 
 // A request without a completion, unless it fails.
@@ -155,7 +159,7 @@ class consumer {
     std::vector<record> ring(kSlots);
     auto region = must(pd_.register_memory(std::as_writable_bytes(std::span(ring)),
                                            Access::kLocalWrite | Access::kRemoteWrite));
-    auto qp = must(pd_.create_qp(cq_, {.capacity = {.max_send_wr = kToProducer},
+    auto qp = must(pd_.create_qp(cq_, {.capacity = {.max_send_wr = kSendsOfConsumer},
                                        .on_event = [this](const ConnectionEvent&) { wake(); },
                                        .srq = &receives_}));
     const RemoteBuffer where = region.remote();
