@@ -308,7 +308,8 @@ TEST_F(AsioMisuse, AListenerWhereOneIsSaysSoOnce) {
     FAIL() << "two listen at one port";
   } catch (const boost::system::system_error& error) {
     EXPECT_EQ(error.code(), net::error::address_in_use);
-    EXPECT_THAT(error.what(), testing::MatchesRegex("listening on .*: Address already in use"));
+    // Newer versions of Boost add where the code comes from.
+    EXPECT_THAT(error.what(), testing::MatchesRegex("listening on .*: Address already in use.*"));
     EXPECT_THAT(error.what(), testing::Not(HasSubstr("use: Address")));
   }
 }
