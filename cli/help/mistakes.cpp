@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <optional>
-#include <regex>
 
 #include "context.hpp"
 #include "help/command_name.hpp"
@@ -60,23 +59,32 @@ std::string missing(const CLI::App& command, const std::string& name) {
   return fmt::format("{} needs {}", full_name(command), name);
 }
 
+/// The text between two others, of which `before` begins at the start; none if they are not there.
+std::optional<std::string> between(const std::string& text, const std::string& before,
+                                   const std::string& behind) {
+  if (!text.starts_with(before)) return std::nullopt;
+  const std::size_t end = text.find(behind, before.size());
+  if (end == std::string::npos) return std::nullopt;
+  return text.substr(before.size(), end - before.size());
+}
+
 /// What CLI11 says of a value, with its own words where they are plain: those of our checks.
 std::string wrong_value(const std::string& text) {
-  static const std::regex too_few(R"(([^:]+): \d+ required .* missing)"),
-      too_many(R"(([^:]+): At Most \d+ required but received (\d+))");
-  std::smatch part;
-  if (std::regex_match(text, part, too_few)) return part[1].str() + " needs a value";
-  if (std::regex_match(text, part, too_many)) {
-    return fmt::format("{} is given {} times, and taken once", part[1].str(), part[2].str());
+  if (const auto option = between(text, "Could not convert: ", " = ")) {
+    return fmt::format("{} does not take '{}'", *option, text.substr(text.find(" = ") + 3));
   }
-  // Without an expression: std::regex calls itself for each character of the value.
-  constexpr std::string_view kNotConverted = "Could not convert: ", kIs = " = ";
-  const std::size_t is = text.find(kIs);
-  if (!text.starts_with(kNotConverted) || is == std::string::npos) return text;
-  const std::string_view all = text;
-  return fmt::format("{} does not take '{}'",
-                     all.substr(kNotConverted.size(), is - kNotConverted.size()),
-                     all.substr(is + kIs.size()));
+  const auto option = between(text, "", ": ");
+  if (!option) return text;
+  const std::string said = text.substr(option->size() + 2);
+  const std::string kReceived = " required but received ";
+  if (said.starts_with("At Most ") && said.find(kReceived) != std::string::npos) {
+    return fmt::format("{} is given {} times, and taken once", *option,
+                       said.substr(said.find(kReceived) + kReceived.size()));
+  }
+  if (said.find(" required ") != std::string::npos && said.ends_with(" missing")) {
+    return *option + " needs a value";
+  }
+  return text;
 }
 
 }  // namespace

@@ -3,7 +3,8 @@
 #include <spdlog/fmt/fmt.h>
 
 #include <algorithm>
-#include <regex>
+#include <optional>
+#include <string_view>
 
 namespace iwarp::cli {
 namespace {
@@ -20,20 +21,31 @@ bool says_all(const std::string& description, const std::vector<std::string>& wo
   });
 }
 
+// CLI11 puts what the checks say behind the name: "TEXT:{sha256,none}", "N:[1 - 64K]".
+constexpr std::string_view kTo = " - ";
+
+std::optional<std::string> enclosed(const std::string& type, std::string_view open,
+                                    std::string_view close) {
+  const std::size_t at = type.find(open);
+  if (at == std::string::npos || !type.ends_with(close)) return std::nullopt;
+  const std::size_t begin = at + open.size();
+  return type.substr(begin, type.size() - close.size() - begin);
+}
+
 }  // namespace
 
 OptionValues values_of(const CLI::Option& option) {
-  // CLI11 puts what the checks say behind the name: "TEXT:{sha256,none}", "N:[1 - 64K]".
-  static const std::regex choices(R"((.*?):\{(.*)\})"), range(R"((.*?):\[(\S+) - (\S+)\])");
   if (option.get_items_expected_max() == 0) return {};  // a flag
   const std::string type = option.get_type_name();
-  std::smatch part;
   OptionValues values;
-  if (std::regex_match(type, part, choices)) {
-    values.words = CLI::detail::split(part[2].str(), ',');
-    values.name = value_name(part[1], true);
-  } else if (std::regex_match(type, part, range)) {
-    values = {value_name(part[1], false), {}, part[2], part[3]};
+  if (const auto words = enclosed(type, ":{", "}")) {
+    values.words = CLI::detail::split(*words, ',');
+    values.name = value_name(type.substr(0, type.find(":{")), true);
+  } else if (const auto range = enclosed(type, ":[", "]");
+             range && range->find(kTo) != range->npos) {
+    values.least = range->substr(0, range->find(kTo));
+    values.greatest = range->substr(range->find(kTo) + kTo.size());
+    values.name = value_name(type.substr(0, type.find(":[")), false);
   } else {
     values.name = value_name(type, false);
   }
