@@ -36,7 +36,7 @@ _iwarp() {
   local words begins lines current breaks cut line
   _iwarp_words
   # As it was typed: what completes is the program that will run.
-  mapfile -t lines < <("${words[0]/#\~\//$HOME/}" complete -- "${words[@]}" 2>/dev/null)
+  mapfile -t lines < <("${words[0]/#\~\//${HOME-}/}" complete -- "${words[@]}" 2>/dev/null)
   current=${words[-1]}
   # What stands before the last '=' or ':' is a word of its own for bash, and stays, unless COMP_WORDBREAKS was changed.
   breaks=${COMP_WORDBREAKS//[^=:]/} cut=''
