@@ -5,8 +5,8 @@
 namespace iwarp::rdmap {
 namespace {
 
-// RFC 7306 Figure 4. The first word is 28 reserved bits and the operation code.
-constexpr std::size_t kOpcodeAt = 3;
+// RFC 7306 Figure 4. The first word is 28 reserved bits and the AOpCode.
+constexpr std::size_t kAopcodeAt = 3;
 constexpr std::size_t kIdAt = 4;
 constexpr std::size_t kStagAt = 8;
 constexpr std::size_t kToAt = 12;
@@ -14,7 +14,7 @@ constexpr std::size_t kDataAt = 20;
 constexpr std::size_t kMaskAt = 28;
 constexpr std::size_t kCompareAt = 36;
 constexpr std::size_t kCompareMaskAt = 44;
-constexpr unsigned kOpcodeMask = 0x0F;
+constexpr unsigned kAopcodeMask = 0x0F;
 
 // Figure 6.
 constexpr std::size_t kOriginalIdAt = 0;
@@ -71,7 +71,7 @@ void AtomicRequest::encode(std::byte* at) const {
 std::optional<AtomicRequest> AtomicRequest::parse(ConstBytes bytes) {
   if (bytes.size() != kSize) return std::nullopt;
   return AtomicRequest{
-      static_cast<std::uint8_t>(std::to_integer<unsigned>(bytes[kOpcodeAt]) & kOpcodeMask),
+      static_cast<std::uint8_t>(std::to_integer<unsigned>(bytes[kAopcodeAt]) & kAopcodeMask),
       load_be<std::uint32_t>(&bytes[kIdAt]),
       Stag{load_be<std::uint32_t>(&bytes[kStagAt])},
       TaggedOffset{load_be<std::uint64_t>(&bytes[kToAt])},

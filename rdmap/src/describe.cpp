@@ -10,7 +10,7 @@ constexpr unsigned kTagged = 0x80;
 constexpr unsigned kLast = 0x40;
 constexpr unsigned kVersionMask = 0x03;
 constexpr std::size_t kControlAt = 1;
-constexpr std::size_t kStagAt = 2;
+constexpr std::size_t kTaggedStagAt = 2;
 constexpr std::size_t kTaggedOffsetAt = 6;
 constexpr std::size_t kInvalidateStagAt = 2;  // of Sends with Invalidate (RFC 5040 §4.1)
 constexpr std::size_t kQueueNumberAt = 6;
@@ -74,7 +74,7 @@ std::string describe_header(ConstBytes segment) {
     fields.text += ", DDP version " + std::to_string(version);
   }
   if (tagged) {
-    fields.add_hex<std::uint32_t>("STag", kStagAt);
+    fields.add_hex<std::uint32_t>("STag", kTaggedStagAt);
     fields.add_hex<std::uint64_t>("TO", kTaggedOffsetAt);
   } else {
     fields.add_number("QN", kQueueNumberAt);

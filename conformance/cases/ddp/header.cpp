@@ -1,7 +1,7 @@
 #include "cases/rdma.hpp"
 
 /// The control field and the size of headers that come in (RFC 5041 §4.1, §4.4).
-namespace iwarp::conform {
+namespace iwarp::conform::ddp_header {
 namespace {
 
 struct VersionRow {
@@ -98,8 +98,6 @@ const Cases kTruncated = cases_of<TruncatedRow>(
 
 }  // namespace
 
-Cases ddp_header_cases() {
-  return joined({kControlFields, kTaggedVersions, kUntaggedVersions, kTruncated});
-}
+Cases cases() { return joined({kControlFields, kTaggedVersions, kUntaggedVersions, kTruncated}); }
 
-}  // namespace iwarp::conform
+}  // namespace iwarp::conform::ddp_header

@@ -1,7 +1,7 @@
 #include "cases/rdma.hpp"
 
 /// Tagged segments: where they are placed and which are refused (RFC 5041 §4.2, §5.2, §7.1).
-namespace iwarp::conform {
+namespace iwarp::conform::ddp_tagged {
 namespace {
 
 using ddp_error::kBounds, ddp_error::kInvalidStag, ddp_error::kToWrap;
@@ -337,9 +337,9 @@ const Cases kOtherPlacements{
 
 }  // namespace
 
-Cases ddp_tagged_cases() {
+Cases cases() {
   return joined({kPlaced, kInSegments, kOtherPlacements, kThroughAWindow, kRefused, kGone,
                  kWithoutRights, kOfAnotherStream, kBesideAWindow, kRefusedInPart});
 }
 
-}  // namespace iwarp::conform
+}  // namespace iwarp::conform::ddp_tagged

@@ -1,7 +1,7 @@
 #include "cases/rdma.hpp"
 
 /// What a Terminate tells of the segment that caused it (RFC 5041 §7.1, RFC 5040 §4.8, §7.1).
-namespace iwarp::conform {
+namespace iwarp::conform::ddp_terminate {
 namespace {
 
 const Segment kRefusedWrite = tagged_segment(kWrite, kWildStag, kWildTo, pattern(21));
@@ -151,6 +151,6 @@ const Cases kToldOrNot{
 
 }  // namespace
 
-Cases ddp_terminate_cases() { return joined({kEchoed, kToldOrNot}); }
+Cases cases() { return joined({kEchoed, kToldOrNot}); }
 
-}  // namespace iwarp::conform
+}  // namespace iwarp::conform::ddp_terminate

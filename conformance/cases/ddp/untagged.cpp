@@ -1,7 +1,7 @@
 #include "cases/rdma.hpp"
 
 /// Untagged messages, as they come in and as they leave (RFC 5041 §4.3, §5.2 to §5.4).
-namespace iwarp::conform {
+namespace iwarp::conform::ddp_untagged {
 namespace {
 
 struct CutRow {
@@ -189,6 +189,6 @@ const Cases kSent{
 
 }  // namespace
 
-Cases ddp_untagged_cases() { return joined({kInSegments, kDelivered, kSizesSent, kSent}); }
+Cases cases() { return joined({kInSegments, kDelivered, kSizesSent, kSent}); }
 
-}  // namespace iwarp::conform
+}  // namespace iwarp::conform::ddp_untagged

@@ -1,7 +1,7 @@
 #include "cases/rdma.hpp"
 
 /// Untagged segments that the target must refuse (RFC 5041 §7.1).
-namespace iwarp::conform {
+namespace iwarp::conform::ddp_untagged_faults {
 namespace {
 
 constexpr std::size_t kReceive = 100;  // octets of each posted receive
@@ -288,9 +288,9 @@ const Cases kBehindAnError{
 
 }  // namespace
 
-Cases ddp_untagged_fault_cases() {
+Cases cases() {
   return joined({kWrongQueues, kWithoutABuffer, kWrongMsns, kWrongMsnsOfReads, kOutOfOrder,
                  kWrongOffsets, kOddOffsets, kLongMessages, kBehindAnError});
 }
 
-}  // namespace iwarp::conform
+}  // namespace iwarp::conform::ddp_untagged_faults

@@ -3,7 +3,7 @@
 
 /// The target as responder: what its program is told and says, and what both ends agree on
 /// (RFC 5044 §7.1).
-namespace iwarp::conform {
+namespace iwarp::conform::mpa_answer {
 namespace {
 
 struct PrivateData {
@@ -125,6 +125,6 @@ const Cases kCrcWishes = cases_of<CrcWishes>(
 
 }  // namespace
 
-Cases mpa_answer_cases() { return joined({kAnswers, kAsked, kReplied, kCrcWishes}); }
+Cases cases() { return joined({kAnswers, kAsked, kReplied, kCrcWishes}); }
 
-}  // namespace iwarp::conform
+}  // namespace iwarp::conform::mpa_answer

@@ -5,7 +5,7 @@
 #include "cases/mpa/support.hpp"
 
 /// How connections end, by either side (RFC 5044 §7.2 and §8, code 1).
-namespace iwarp::conform {
+namespace iwarp::conform::mpa_close {
 namespace {
 
 constexpr std::uint64_t kReceiveId = 1, kSendId = 2;
@@ -164,6 +164,6 @@ const Cases kEndsOfTheTarget{
 
 }  // namespace
 
-Cases mpa_close_cases() { return joined({kEndsOfTheTester, kEndsOfTheTarget}); }
+Cases cases() { return joined({kEndsOfTheTester, kEndsOfTheTarget}); }
 
-}  // namespace iwarp::conform
+}  // namespace iwarp::conform::mpa_close

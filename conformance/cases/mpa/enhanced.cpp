@@ -2,7 +2,7 @@
 #include "cases/mpa/support.hpp"
 
 /// The target as responder to enhanced Requests: IRD, ORD and peer-to-peer (RFC 6581 §9).
-namespace iwarp::conform {
+namespace iwarp::conform::mpa_enhanced {
 namespace {
 
 constexpr Rtr kKinds[] = {Rtr::kSend, Rtr::kWrite, Rtr::kRead};
@@ -379,9 +379,9 @@ const Cases kPeerToPeer{
 
 }  // namespace
 
-Cases mpa_enhanced_cases() {
+Cases cases() {
   return joined(
       {kFrames, kKeptDepths, kPeerToPeer, kTruncated, kDepths, kUnstated, kOffers, kIndications});
 }
 
-}  // namespace iwarp::conform
+}  // namespace iwarp::conform::mpa_enhanced

@@ -3,7 +3,7 @@
 
 /// The target as initiator of enhanced connections: its Request, and how it takes the answer
 /// (RFC 6581 §9).
-namespace iwarp::conform {
+namespace iwarp::conform::mpa_enhanced_initiator {
 namespace {
 
 const EnhancedData& data_of(const StartupFrame& frame) { return *frame.enhanced; }
@@ -289,8 +289,8 @@ const Cases kIndicationsGiven{
 
 }  // namespace
 
-Cases mpa_enhanced_initiator_cases() {
+Cases cases() {
   return joined({kRequests, kDepthsOfReplies, kIndicationsGiven, kImproper, kChoices});
 }
 
-}  // namespace iwarp::conform
+}  // namespace iwarp::conform::mpa_enhanced_initiator

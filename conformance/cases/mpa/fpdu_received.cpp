@@ -4,7 +4,7 @@
 #include "cases/mpa/support.hpp"
 
 /// FPDUs to the target: lengths, pads, CRCs, and how TCP may cut them (RFC 5044 §4.1, §4.4, §6).
-namespace iwarp::conform {
+namespace iwarp::conform::mpa_fpdu_received {
 namespace {
 
 // --- sound ones ---
@@ -31,7 +31,7 @@ std::vector<std::size_t> all_lengths(std::size_t from, std::size_t to) {
   return lengths;
 }
 
-Octets joined(const std::vector<Octets>& parts) {
+Octets concatenated(const std::vector<Octets>& parts) {
   Octets all;
   for (const Octets& part : parts) put(all, part);
   return all;
@@ -63,7 +63,7 @@ void send_in_two(Stream& stream, const std::vector<Octets>& fpdus) {
 
 template <std::size_t kPiece>
 void send_in_pieces_of(Stream& stream, const std::vector<Octets>& fpdus) {
-  stream.send_in_pieces(joined(fpdus), kPiece);
+  stream.send_in_pieces(concatenated(fpdus), kPiece);
 }
 
 // The greatest ULPDU that DDP may post (RFC 5044 §3), as payload of a Write.
@@ -275,8 +275,6 @@ const Cases kCuts = cases_of<Cut>(
 
 }  // namespace
 
-Cases mpa_fpdu_received_cases() {
-  return joined({kCrcErrors, kEmpty, kDeliveries, kBadCrcs, kShort, kCuts});
-}
+Cases cases() { return joined({kCrcErrors, kEmpty, kDeliveries, kBadCrcs, kShort, kCuts}); }
 
-}  // namespace iwarp::conform
+}  // namespace iwarp::conform::mpa_fpdu_received

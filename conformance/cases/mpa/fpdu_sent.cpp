@@ -5,7 +5,7 @@
 
 /// FPDUs of the target: each that arrives is judged by the stream, its pad, CRC and Markers; here
 /// are the messages that make it show all of them, and their sizes (RFC 5044 §4.1, §4.5).
-namespace iwarp::conform {
+namespace iwarp::conform::mpa_fpdu_sent {
 namespace {
 
 constexpr std::uint64_t kSendId = 1;
@@ -133,6 +133,6 @@ const Cases kLengths{
 
 }  // namespace
 
-Cases mpa_fpdu_sent_cases() { return joined({kLengths, kMessages}); }
+Cases cases() { return joined({kLengths, kMessages}); }
 
-}  // namespace iwarp::conform
+}  // namespace iwarp::conform::mpa_fpdu_sent

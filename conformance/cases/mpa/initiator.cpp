@@ -2,7 +2,7 @@
 #include "cases/mpa/support.hpp"
 
 /// The target as initiator: its Request, and what it makes of Replies (RFC 5044 §7.1).
-namespace iwarp::conform {
+namespace iwarp::conform::mpa_initiator {
 namespace {
 
 constexpr std::size_t kKeySize = 16, kFlagsOffset = 16, kRevisionOffset = 17, kLengthOffset = 18;
@@ -319,9 +319,9 @@ const Cases kReplies{
 
 }  // namespace
 
-Cases mpa_initiator_cases() {
+Cases cases() {
   return joined(
       {kFrames, kReplies, kRefused, kCuts, kAccepted, kAsked, kReplied, kRejected, kCrcWishes});
 }
 
-}  // namespace iwarp::conform
+}  // namespace iwarp::conform::mpa_initiator

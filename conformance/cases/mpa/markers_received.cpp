@@ -2,7 +2,7 @@
 #include "cases/mpa/support.hpp"
 
 /// Markers in what a target gets that has asked for them (RFC 5044 §4.2, §4.3, §8).
-namespace iwarp::conform {
+namespace iwarp::conform::mpa_markers_received {
 namespace {
 
 // A target that wants Markers. The tester has sent an FPDU of 24 octets: the Marker in front, and
@@ -150,6 +150,6 @@ const Cases kMistakes{
 
 }  // namespace
 
-Cases mpa_markers_received_cases() { return joined({kMistakes, kTaken, kWrong}); }
+Cases cases() { return joined({kMistakes, kTaken, kWrong}); }
 
-}  // namespace iwarp::conform
+}  // namespace iwarp::conform::mpa_markers_received

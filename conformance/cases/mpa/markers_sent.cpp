@@ -5,7 +5,7 @@
 
 /// Markers in what the target sends. The stream looks for one at every 512th octet and judges each:
 /// its FPDUPTR, and that the CRC covers it (RFC 5044 §4.2 to §4.4).
-namespace iwarp::conform {
+namespace iwarp::conform::mpa_markers_sent {
 namespace {
 
 constexpr std::size_t kHeader = kLengthSize + kUntaggedHeaderSize;
@@ -208,6 +208,6 @@ const Cases kAsInitiator = cases_of<Wishes>(
 
 }  // namespace
 
-Cases mpa_markers_sent_cases() { return joined({kMarked, kAsResponder, kAsInitiator}); }
+Cases cases() { return joined({kMarked, kAsResponder, kAsInitiator}); }
 
-}  // namespace iwarp::conform
+}  // namespace iwarp::conform::mpa_markers_sent

@@ -4,7 +4,7 @@
 #include "cases/mpa/support.hpp"
 
 /// The target as responder: what it makes of Request Frames (RFC 5044 §7.1).
-namespace iwarp::conform {
+namespace iwarp::conform::mpa_startup {
 namespace {
 
 constexpr std::size_t kKeySize = 16, kRevisionOffset = 17;
@@ -268,6 +268,6 @@ const Cases kOddRequests{
 
 }  // namespace
 
-Cases mpa_startup_cases() { return joined({kReplies, kOddRequests, kRefused, kCuts, kAccepted}); }
+Cases cases() { return joined({kReplies, kOddRequests, kRefused, kCuts, kAccepted}); }
 
-}  // namespace iwarp::conform
+}  // namespace iwarp::conform::mpa_startup

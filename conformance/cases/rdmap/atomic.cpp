@@ -1,7 +1,7 @@
 #include "cases/rdmap/atomic_word.hpp"
 
 /// Atomic Operations on the target's memory (RFC 7306 §5).
-namespace iwarp::conform {
+namespace iwarp::conform::rdmap_atomic {
 namespace {
 
 constexpr std::uint64_t kAll = UINT64_MAX;
@@ -242,6 +242,6 @@ const Cases kPerformed{
 
 }  // namespace
 
-Cases rdmap_atomic_cases() { return joined({kOperations, kPerformed}); }
+Cases cases() { return joined({kOperations, kPerformed}); }
 
-}  // namespace iwarp::conform
+}  // namespace iwarp::conform::rdmap_atomic

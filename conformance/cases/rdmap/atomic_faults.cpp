@@ -1,7 +1,7 @@
 #include "cases/rdmap/atomic_word.hpp"
 
 /// Atomic Requests that the target must refuse (RFC 7306 §5.2.1, §8.2).
-namespace iwarp::conform {
+namespace iwarp::conform::rdmap_atomic_faults {
 namespace {
 
 // Any operation that would change the memory.
@@ -180,6 +180,6 @@ const Cases kRefusedOtherwise{
 
 }  // namespace
 
-Cases rdmap_atomic_fault_cases() { return joined({kRefused, kOtherLengths, kRefusedOtherwise}); }
+Cases cases() { return joined({kRefused, kOtherLengths, kRefusedOtherwise}); }
 
-}  // namespace iwarp::conform
+}  // namespace iwarp::conform::rdmap_atomic_faults

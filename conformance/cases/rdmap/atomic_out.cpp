@@ -1,7 +1,7 @@
 #include "cases/rdmap/atomic_word.hpp"
 
 /// Atomic Operations by the target: its requests and what it makes of the responses (RFC 7306 §5).
-namespace iwarp::conform {
+namespace iwarp::conform::rdmap_atomic_out {
 namespace {
 
 constexpr std::uint32_t kStag = 0xA70311C5;
@@ -210,6 +210,6 @@ const Cases kRefusedOtherwise{
 
 }  // namespace
 
-Cases rdmap_atomic_out_cases() { return joined({kAsked, kWrongResponses, kRefusedOtherwise}); }
+Cases cases() { return joined({kAsked, kWrongResponses, kRefusedOtherwise}); }
 
-}  // namespace iwarp::conform
+}  // namespace iwarp::conform::rdmap_atomic_out

@@ -1,7 +1,7 @@
 #include "cases/rdma.hpp"
 
 /// The RDMAP Control Field, and which opcode goes where (RFC 5040 §4.1, §7.2; RFC 7306 §4.1).
-namespace iwarp::conform {
+namespace iwarp::conform::rdmap_header {
 namespace {
 
 struct VersionRow {
@@ -220,9 +220,9 @@ const Cases kOtherFields{
 
 }  // namespace
 
-Cases rdmap_header_cases() {
+Cases cases() {
   return joined(
       {kVersions, kTaggedOpcodes, kUnknownOpcodes, kWrongQueues, kOnTheSendQueue, kOtherFields});
 }
 
-}  // namespace iwarp::conform
+}  // namespace iwarp::conform::rdmap_header

@@ -1,7 +1,7 @@
 #include "cases/rdma.hpp"
 
 /// Immediate Data in both directions (RFC 7306 §6).
-namespace iwarp::conform {
+namespace iwarp::conform::rdmap_immediate {
 namespace {
 
 constexpr std::size_t kReceive = 64;
@@ -199,8 +199,6 @@ const Cases kSent{
 
 }  // namespace
 
-Cases rdmap_immediate_cases() {
-  return joined({kKinds, kDelivered, kOtherLengths, kRefused, kKindsSent, kSent});
-}
+Cases cases() { return joined({kKinds, kDelivered, kOtherLengths, kRefused, kKindsSent, kSent}); }
 
-}  // namespace iwarp::conform
+}  // namespace iwarp::conform::rdmap_immediate

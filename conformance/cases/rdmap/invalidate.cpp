@@ -1,7 +1,7 @@
 #include "cases/rdma.hpp"
 
 /// Sends that invalidate an STag of the target (RFC 5040 §5.3, §7.2).
-namespace iwarp::conform {
+namespace iwarp::conform::rdmap_invalidate {
 namespace {
 
 constexpr std::size_t kSize = 64;
@@ -194,6 +194,6 @@ const Cases kOthers{
 
 }  // namespace
 
-Cases rdmap_invalidate_cases() { return joined({kWindows, kUnknown, kOthers}); }
+Cases cases() { return joined({kWindows, kUnknown, kOthers}); }
 
-}  // namespace iwarp::conform
+}  // namespace iwarp::conform::rdmap_invalidate

@@ -1,7 +1,7 @@
 #include "cases/rdma.hpp"
 
 /// RDMA Reads that the target serves (RFC 5040 §4.4, §5.2).
-namespace iwarp::conform {
+namespace iwarp::conform::rdmap_read {
 namespace {
 
 constexpr const char* kReadable = "local_write,remote_read";
@@ -284,6 +284,6 @@ const Cases kServedOtherwise{
 
 }  // namespace
 
-Cases rdmap_read_cases() { return joined({kServed, kServedOtherwise}); }
+Cases cases() { return joined({kServed, kServedOtherwise}); }
 
-}  // namespace iwarp::conform
+}  // namespace iwarp::conform::rdmap_read

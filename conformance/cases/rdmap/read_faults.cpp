@@ -1,7 +1,7 @@
 #include "cases/rdma.hpp"
 
 /// Read Requests that the target must refuse (RFC 5040 §5.2.1, §7.2).
-namespace iwarp::conform {
+namespace iwarp::conform::rdmap_read_faults {
 namespace {
 
 using rdmap_error::kBounds, rdmap_error::kInvalidStag, rdmap_error::kToWrap;
@@ -213,9 +213,9 @@ const Cases kRefusedOtherwise{
 
 }  // namespace
 
-Cases rdmap_read_fault_cases() {
+Cases cases() {
   return joined({kRefused, kGone, kWithoutRights, kOfAnotherStream, kBesideAWindow, kOtherLengths,
                  kRefusedOtherwise});
 }
 
-}  // namespace iwarp::conform
+}  // namespace iwarp::conform::rdmap_read_faults

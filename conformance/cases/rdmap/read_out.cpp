@@ -1,7 +1,7 @@
 #include "cases/rdma.hpp"
 
 /// RDMA Reads by the target: what it asks and what it makes of the responses (RFC 5040 §5.2, §6.1).
-namespace iwarp::conform {
+namespace iwarp::conform::rdmap_read_out {
 namespace {
 
 using ddp_error::kBounds, ddp_error::kInvalidStag, ddp_error::kNotAssociated, ddp_error::kToWrap;
@@ -325,8 +325,8 @@ const Cases kFailed{
 
 }  // namespace
 
-Cases rdmap_read_out_cases() {
+Cases cases() {
   return joined({kSizes, kSent, kNotAskedFor, kWrongResponses, kOddResponses, kFailed});
 }
 
-}  // namespace iwarp::conform
+}  // namespace iwarp::conform::rdmap_read_out

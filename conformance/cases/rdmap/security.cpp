@@ -5,7 +5,7 @@
 #include "cases/rdma.hpp"
 
 /// What protects the target's memory and its other streams (RFC 5042 §6, RFC 5040 §8.1).
-namespace iwarp::conform {
+namespace iwarp::conform::rdmap_security {
 namespace {
 
 constexpr std::size_t kSize = 64;
@@ -228,6 +228,6 @@ const Cases kDeaths = cases_of<DeathRow>(
 
 }  // namespace
 
-Cases rdmap_security_cases() { return joined({kNamesAndStreams, kDeaths}); }
+Cases cases() { return joined({kNamesAndStreams, kDeaths}); }
 
-}  // namespace iwarp::conform
+}  // namespace iwarp::conform::rdmap_security

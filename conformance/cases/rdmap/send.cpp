@@ -1,7 +1,7 @@
 #include "cases/rdma.hpp"
 
 /// Sends to the target: where they go and what is told of them (RFC 5040 §5.3, §5.5).
-namespace iwarp::conform {
+namespace iwarp::conform::rdmap_send {
 namespace {
 
 void delivers_a_send(Context& context) {
@@ -110,6 +110,6 @@ const Cases kDelivered{
 
 }  // namespace
 
-Cases rdmap_send_cases() { return kDelivered; }
+Cases cases() { return kDelivered; }
 
-}  // namespace iwarp::conform
+}  // namespace iwarp::conform::rdmap_send

@@ -1,7 +1,7 @@
 #include "cases/rdma.hpp"
 
 /// Sends of the target: their kinds, their order, their completions (RFC 5040 §5.3, §5.5).
-namespace iwarp::conform {
+namespace iwarp::conform::rdmap_send_out {
 namespace {
 
 struct KindRow {
@@ -186,6 +186,6 @@ const Cases kSent{
 
 }  // namespace
 
-Cases rdmap_send_out_cases() { return joined({kKinds, kSent}); }
+Cases cases() { return joined({kKinds, kSent}); }
 
-}  // namespace iwarp::conform
+}  // namespace iwarp::conform::rdmap_send_out

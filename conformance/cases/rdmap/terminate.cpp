@@ -1,7 +1,7 @@
 #include "cases/rdma.hpp"
 
 /// Terminates, received and sent, and how the stream ends with them (RFC 5040 §4.8, §5.4, §6.2).
-namespace iwarp::conform {
+namespace iwarp::conform::rdmap_terminate {
 namespace {
 
 Segment terminate_segment(Octets payload, std::uint32_t msn = 1) {
@@ -241,6 +241,6 @@ const Cases kSent{
 
 }  // namespace
 
-Cases rdmap_terminate_cases() { return joined({kReceived, kOdd, kSent}); }
+Cases cases() { return joined({kReceived, kOdd, kSent}); }
 
-}  // namespace iwarp::conform
+}  // namespace iwarp::conform::rdmap_terminate

@@ -1,7 +1,7 @@
 #include "cases/rdma.hpp"
 
 /// RDMA Writes in both directions (RFC 5040 §5.1).
-namespace iwarp::conform {
+namespace iwarp::conform::rdmap_write {
 namespace {
 
 constexpr std::uint32_t kStag = 0x89ABCDEF;  // of the tester's memory
@@ -100,6 +100,6 @@ const Cases kSent{
 
 }  // namespace
 
-Cases rdmap_write_cases() { return joined({kReceived, kSizesSent, kSent}); }
+Cases cases() { return joined({kReceived, kSizesSent, kSent}); }
 
-}  // namespace iwarp::conform
+}  // namespace iwarp::conform::rdmap_write
