@@ -1,12 +1,8 @@
 #include "context.hpp"
 
-#include <spdlog/sinks/stdout_color_sinks.h>
-#include <spdlog/spdlog.h>
-
 #include <cstdio>
 #include <new>
 
-#include "iwarp/verbs/log.hpp"
 #include "utf8.hpp"
 
 namespace iwarp::cli {
@@ -27,17 +23,6 @@ void print_failure(const std::exception& failure) noexcept {
   } catch (const std::exception&) {
     std::fprintf(stderr, "iwarp: %s\n", describe(failure));  // which takes no memory
   }
-}
-
-void configure_log(const std::string& level, StackWarnings stack) {
-  static const auto program = spdlog::stderr_color_mt("iwarp-program");
-  static const auto below = std::make_shared<spdlog::logger>("iwarp", program->sinks().front());
-  program->set_pattern("%Y-%m-%d %H:%M:%S.%e %^%l%$ %v");
-  program->set_level(spdlog::level::from_str(level));
-  const bool hidden = stack == StackWarnings::kHidden && program->level() == spdlog::level::warn;
-  below->set_level(hidden ? spdlog::level::err : program->level());
-  spdlog::set_default_logger(program);
-  verbs::set_logger(below);
 }
 
 }  // namespace iwarp::cli

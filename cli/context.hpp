@@ -77,11 +77,4 @@ void print_failure(const std::exception& failure) noexcept;
 /// What an exception says, where nothing better is known. Lives as long as the exception.
 const char* describe(const std::exception& failure) noexcept;
 
-/// Whether the stack's own warnings are shown at level warning. A subcommand that ends with its one
-/// connection says itself what was wrong, on one line; the stack's line comes at level info.
-enum class StackWarnings { kHidden, kShown };
-
-/// Sends the log to standard error at `level` (trace, debug, info, warning, error, critical, off).
-void configure_log(const std::string& level, StackWarnings stack = StackWarnings::kHidden);
-
 }  // namespace iwarp::cli

@@ -37,4 +37,13 @@ std::string human_duration(double seconds) {
   return fmt::format("{} h {:02} min", whole / 3600, whole / 60 % 60);
 }
 
+std::string joined(std::span<const std::string> words, std::string_view separator) {
+  std::string text;
+  for (const std::string& word : words) {
+    if (&word != words.data()) text += separator;
+    text += word;
+  }
+  return text;
+}
+
 }  // namespace iwarp::cli

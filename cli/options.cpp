@@ -19,6 +19,17 @@ void add_report_options(CLI::App& command, Context& context) {
       ->type_name("LEVEL");
 }
 
+void add_device_option(CLI::App& command, Context& context) {
+  command
+      .add_option(
+          "--device", context.device,
+          "The RDMA device: soft, soft:INTERFACE (by one network interface alone), or an adapter, "
+          "as rnic:siw0; 'iwarp devices' lists them. Default: what IWARP_DEVICE in the environment "
+          "says, or soft")
+      ->transform(NotEmpty())
+      ->type_name("DEVICE");
+}
+
 void add_quiet_option(CLI::App& command, Context& context) {
   command.add_flag_callback(
       "-q,--quiet", [&context] { context.progress_bar = ProgressBar::kNever; },

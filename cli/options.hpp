@@ -18,6 +18,8 @@ struct StartUpFlags {
 
 /// --json and --log-level: for every subcommand that reports.
 void add_report_options(CLI::App& command, Context& context);
+/// --device NAME: for every subcommand that opens a device. `run` has a meaning of its own for it.
+void add_device_option(CLI::App& command, Context& context);
 /// --quiet: for subcommands that move something large.
 void add_quiet_option(CLI::App& command, Context& context);
 /// --no-crc and --markers: for both roles.

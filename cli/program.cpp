@@ -2,9 +2,7 @@
 
 #include "commands.hpp"
 #include "completion/complete_command.hpp"
-#include "conform/conform_command.hpp"
 #include "help/formatter.hpp"
-#include "perf/perf_command.hpp"
 #include "value_sources.hpp"
 
 namespace iwarp::cli {

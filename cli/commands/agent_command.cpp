@@ -10,6 +10,7 @@
 #include "help/checks.hpp"
 #include "interrupt.hpp"
 #include "json_output.hpp"
+#include "log.hpp"
 #include "options.hpp"
 #include "standard_output.hpp"
 

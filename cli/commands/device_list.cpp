@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "context.hpp"
+#include "format.hpp"
 #include "iwarp/verbs/verbs.hpp"
 #include "utf8.hpp"
 
@@ -68,10 +69,9 @@ std::string to_text(const DeviceAttributes& device) {
   std::string text =
       fmt::format("  provider {}, stream device {}\n", device.provider, device.stream);
   if (device.port != 0) {
-    text += fmt::format(
-        "  driver {}, port {}\n  addresses {}\n", device.driver.empty() ? "unknown" : device.driver,
-        device.port,
-        device.addresses.empty() ? "none" : fmt::to_string(fmt::join(device.addresses, " ")));
+    text += fmt::format("  driver {}, port {}\n  addresses {}\n",
+                        device.driver.empty() ? "unknown" : device.driver, device.port,
+                        device.addresses.empty() ? "none" : joined(device.addresses, " "));
   }
   for (const Part& part : kParts) {
     text += fmt::format("  {:<18}{}\n", part.text,

@@ -9,6 +9,7 @@
 #include "commands/device_list.hpp"
 #include "help/text_layout.hpp"
 #include "json_output.hpp"
+#include "log.hpp"
 #include "options.hpp"
 #include "utf8.hpp"
 

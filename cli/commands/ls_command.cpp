@@ -11,6 +11,7 @@
 #include "help/text_layout.hpp"
 #include "interrupt.hpp"
 #include "json_output.hpp"
+#include "log.hpp"
 #include "utf8.hpp"
 
 namespace iwarp::cli {
@@ -51,8 +52,8 @@ std::string narrow_row(const ListEntry& entry) {
 }
 
 void print_table(const std::vector<ListEntry>& entries) {
-  constexpr std::size_t kNarrow = 60;
-  const bool narrow = output_columns() < kNarrow;
+  constexpr std::size_t kNarrowTable = 60;
+  const bool narrow = output_columns() < kNarrowTable;
   for (const ListEntry& entry : entries) std::cout << (narrow ? narrow_row(entry) : row(entry));
 }
 

@@ -8,6 +8,7 @@
 #include "commands/transfer_options.hpp"
 #include "device.hpp"
 #include "interrupt.hpp"
+#include "log.hpp"
 #include "progress_bar.hpp"
 
 namespace iwarp::cli {

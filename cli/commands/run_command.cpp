@@ -122,7 +122,7 @@ class RunFormatter : public HelpFormatter {
   }
 };
 
-constexpr const char* kFooter =
+constexpr const char* kRunFooter =
     "PROGRAM is any program that uses libibverbs or librdmacm: rping, perftest, fio, your own. It\n"
     "runs as it is; it only finds the two libraries of this project before those of the system.\n"
     "Through them each network interface, loopback included, is an RDMA device (iwarp0, "
@@ -185,7 +185,7 @@ void add_run_command(CLI::App& app, Context& context) {
                     "When the program ends, say on standard error what each connection did and why "
                     "it ended");
   add_capture_option(*command);
-  command->footer(kFooter);
+  command->footer(kRunFooter);
   command->callback([flags, &context] { run_run(*flags, context); });
 }
 

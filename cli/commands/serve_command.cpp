@@ -1,5 +1,4 @@
 #include <malloc.h>
-#include <spdlog/spdlog.h>
 #include <sys/resource.h>
 
 #include <algorithm>
@@ -17,6 +16,7 @@
 #include "help/checks.hpp"
 #include "interrupt.hpp"
 #include "json_output.hpp"
+#include "log.hpp"
 #include "options.hpp"
 #include "standard_output.hpp"
 #include "utf8.hpp"
@@ -71,8 +71,8 @@ void take_descriptors_for(std::size_t clients) {
   if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
   const ::rlim_t wanted = clients * kOfClient + kOthers;
   if (limit.rlim_max < wanted) {
-    spdlog::warn("{} clients may need {} descriptors, and the limit is {} (ulimit -n)", clients,
-                 wanted, limit.rlim_max);
+    log_warning("{} clients may need {} descriptors, and the limit is {} (ulimit -n)", clients,
+                wanted, limit.rlim_max);
   }
   if (limit.rlim_cur >= wanted) return;
   limit.rlim_cur = std::min(limit.rlim_max, wanted);

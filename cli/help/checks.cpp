@@ -11,6 +11,7 @@
 #include <sstream>
 #include <string_view>
 
+#include "format.hpp"
 #include "help/near_word.hpp"
 
 namespace iwarp::cli {
@@ -59,7 +60,7 @@ std::string judge(std::string& value, const std::optional<Number>& number, Numbe
 }  // namespace
 
 OneOf::OneOf(std::vector<std::string> words)
-    : CLI::Validator(fmt::format("{{{}}}", fmt::join(words, ","))) {
+    : CLI::Validator(fmt::format("{{{}}}", joined(words, ","))) {
   func_ = [words = std::move(words)](const std::string& value) -> std::string {
     if (std::find(words.begin(), words.end(), value) != words.end()) return {};
     return fmt::format("'{}' is not {}{}", value, alternatives(words), did_you_mean(value, words));
@@ -133,8 +134,8 @@ std::string octets_text(std::uint64_t octets) {
 }
 
 std::string alternatives(const std::vector<std::string>& words) {
-  if (words.size() < 2) return fmt::format("{}", fmt::join(words, ""));
-  return fmt::format("{} or {}", fmt::join(words.begin(), words.end() - 1, ", "), words.back());
+  if (words.size() < 2) return joined(words, "");
+  return joined(std::span(words).first(words.size() - 1), ", ") + " or " + words.back();
 }
 
 }  // namespace iwarp::cli

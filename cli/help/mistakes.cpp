@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "context.hpp"
+#include "format.hpp"
 #include "help/command_name.hpp"
 #include "help/near_word.hpp"
 #include "help/option_values.hpp"
@@ -54,7 +55,7 @@ std::string unexpected(const CLI::App& command, const std::string& word) {
 std::string missing(const CLI::App& command, const std::string& name) {
   if (command.get_parent() == nullptr) {
     return fmt::format("{} needs a subcommand: {}", full_name(command),
-                       fmt::join(subcommand_names(command), ", "));
+                       joined(subcommand_names(command), ", "));
   }
   return fmt::format("{} needs {}", full_name(command), name);
 }

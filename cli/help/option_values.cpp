@@ -6,6 +6,8 @@
 #include <optional>
 #include <string_view>
 
+#include "format.hpp"
+
 namespace iwarp::cli {
 namespace {
 
@@ -63,7 +65,7 @@ std::string explanation_of(const CLI::Option& option) {
   std::string text = as_sentence(option.get_description());
   const OptionValues values = values_of(option);
   if (!values.words.empty() && !says_all(option.get_description(), values.words)) {
-    text += fmt::format(" One of {}.", fmt::join(values.words, ", "));
+    text += fmt::format(" One of {}.", joined(values.words, ", "));
   }
   if (!values.least.empty()) text += fmt::format(" From {} to {}.", values.least, values.greatest);
   if (!option.get_default_str().empty()) text += " Default: " + option.get_default_str() + ".";

@@ -1,11 +1,10 @@
 #include "start_up/reach.hpp"
 
-#include <spdlog/spdlog.h>
-
 #include <future>
 #include <thread>
 
 #include "interrupt.hpp"
+#include "log.hpp"
 
 namespace iwarp::cli {
 namespace {
@@ -29,7 +28,7 @@ void reach(const HostPort& server, const std::function<void(const verbs::Endpoin
     try {
       return attempt(endpoint);
     } catch (const Unreachable& failed) {
-      spdlog::info("{}: {}", to_string(endpoint), failed.what());
+      log_info("{}: {}", to_string(endpoint), failed.what());
       failures += (failures.empty() ? "" : "; ") + std::string(failed.what());
       named = named || to_string(endpoint) == name;
     }

@@ -27,6 +27,13 @@ TEST(Format, WritesDurationsInReadableUnits) {
   EXPECT_EQ(human_duration(3725), "1 h 02 min");
 }
 
+TEST(Format, JoinsWords) {
+  const std::string words[] = {"one", "two", "three"};
+  EXPECT_EQ(joined(words, ", "), "one, two, three");
+  EXPECT_EQ(joined(std::span(words).first(1), ", "), "one");
+  EXPECT_EQ(joined({}, ", "), "");
+}
+
 TEST(ProgressLine, FitsEveryWidth) {
   for (const char* name : {"f", "a-name-of-some-length", "\xE6\xBC\xA2\xE5\xAD\x97\xC3\xA4"}) {
     for (std::size_t width = 1; width < 200; ++width) {

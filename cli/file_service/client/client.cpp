@@ -1,9 +1,8 @@
 #include "file_service/client/client.hpp"
 
-#include <spdlog/spdlog.h>
-
 #include "context.hpp"
 #include "interrupt.hpp"
+#include "log.hpp"
 #include "start_up/reach.hpp"
 #include "start_up/rejection.hpp"
 
@@ -57,8 +56,8 @@ void Client::take_welcome() {
   }
   window_ = std::min<std::size_t>(kWindow, welcome->credits);
   chunk_ = std::min(kMaxChunk, welcome->max_chunk);
-  spdlog::debug("{}: connected, MPA revision {}, {} CRC, {} credits", server_, info_.mpa_revision,
-                info_.crc ? "with" : "without", welcome->credits);
+  log_debug("{}: connected, MPA revision {}, {} CRC, {} credits", server_, info_.mpa_revision,
+            info_.crc ? "with" : "without", welcome->credits);
 }
 
 void Client::send(Request request) try {

@@ -2,13 +2,13 @@
 
 #include <fcntl.h>
 #include <linux/landlock.h>
-#include <spdlog/spdlog.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 
 #include <ctime>
 
 #include "file_service/files/stream_hasher.hpp"
+#include "log.hpp"
 
 namespace iwarp::cli::file_service {
 namespace {
@@ -149,12 +149,12 @@ FileResult<int> confine(const Confinement& to) {
 void drop_what_is_not_needed(const Confinement& to) {
   load_what_is_loaded_late();
   if (const auto given_up = give_up_privileges(); !given_up) {
-    spdlog::warn("programs could get more rights than this one: {}", given_up.error().message());
+    log_warning("programs could get more rights than this one: {}", given_up.error().message());
   }
   const auto abi = confine(to);
-  if (abi) return spdlog::info("confined to the directory by Landlock, version {}", *abi);
-  spdlog::warn("not confined to the directory: Landlock says {} (errno {})", abi.error().message(),
-               abi.error().value());
+  if (abi) return log_info("confined to the directory by Landlock, version {}", *abi);
+  log_warning("not confined to the directory: Landlock says {} (errno {})", abi.error().message(),
+              abi.error().value());
 }
 
 }  // namespace iwarp::cli::file_service

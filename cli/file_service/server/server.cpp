@@ -1,12 +1,12 @@
 #include "file_service/server/server.hpp"
 
 #include <malloc.h>
-#include <spdlog/spdlog.h>
 
 #include "address.hpp"
 #include "context.hpp"
 #include "file_service/server/stranger_log.hpp"
 #include "interrupt.hpp"
+#include "log.hpp"
 #include "start_up/rejection.hpp"
 
 namespace iwarp::cli::file_service {
@@ -43,7 +43,7 @@ verbs::Listener Server::listen(const verbs::Endpoint& at) {
 }
 
 Server::~Server() {
-  spdlog::info("ending with {} clients", clients_.size());
+  log_info("ending with {} clients", clients_.size());
   turn_away();
   listener_.reset();
   for (auto& [number, client] : clients_) client.session->stop();

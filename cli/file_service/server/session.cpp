@@ -1,7 +1,5 @@
 #include "file_service/server/session.hpp"
 
-#include <spdlog/spdlog.h>
-
 #include <algorithm>
 
 #include "address.hpp"
@@ -9,6 +7,7 @@
 #include "file_service/server/stranger_log.hpp"
 #include "format.hpp"
 #include "interrupt.hpp"
+#include "log.hpp"
 #include "utf8.hpp"
 
 namespace iwarp::cli::file_service {
@@ -47,7 +46,7 @@ void Session::run(verbs::ConnectionRequest request, const verbs::ConnectOptions&
   try {
     link_.accept(request, options);
     accepted_ = true;
-    spdlog::debug("{}: connected", peer_);
+    log_debug("{}: connected", peer_);
     serve();
     see_off();
     link_.abort();
@@ -234,7 +233,7 @@ void Session::commit(const Job& job, const RequestView& request) {
   served_ = true;
   const std::string name = in_quotes(put_->target().name);
   if (done) {
-    spdlog::info("{}: put {}, {}", peer_, name, summary(put_->target().size, operation_started_));
+    log_info("{}: put {}, {}", peer_, name, summary(put_->target().size, operation_started_));
   } else {
     log_of_strangers(Told::kFailedPut, LogLevel::kWarn,
                      [&] { return fmt::format("{}: put {} failed", peer_, name); });
@@ -258,7 +257,7 @@ void Session::finish(const Job& job) {
   served_ = true;
   const std::string name = in_quotes(get_->name());
   if (done) {
-    spdlog::info("{}: get {}, {}", peer_, name, summary(get_->size(), operation_started_));
+    log_info("{}: get {}, {}", peer_, name, summary(get_->size(), operation_started_));
   } else {
     log_of_strangers(Told::kFailedGet, LogLevel::kWarn,
                      [&] { return fmt::format("{}: get {} failed", peer_, name); });
@@ -293,7 +292,7 @@ void Session::log_loss(const char* reason) const {
       return fmt::format("{}: get {} interrupted: {}", peer_, in_quotes(get_->name()), reason);
     });
   } else {
-    spdlog::debug("{}: gone: {}", peer_, reason);
+    log_debug("{}: gone: {}", peer_, reason);
   }
 }
 

@@ -1,7 +1,5 @@
 #include "perf/ends/server.hpp"
 
-#include <spdlog/spdlog.h>
-
 #include <atomic>
 #include <exception>
 #include <new>
@@ -10,6 +8,7 @@
 #include "address.hpp"
 #include "context.hpp"
 #include "interrupt.hpp"
+#include "log.hpp"
 #include "utf8.hpp"
 
 namespace iwarp::cli::perf {
@@ -20,9 +19,9 @@ constexpr std::chrono::milliseconds kLook{200};  // between looks at signals
 void serve(Session& session, verbs::ConnectionRequest request) {
   try {
     session.run(std::move(request));
-    spdlog::info("perf: served {}", session.describe());
+    log_info("perf: served {}", session.describe());
   } catch (const std::exception& error) {
-    spdlog::warn("perf: {}: {}", session.describe(), printable(cli::describe(error)));
+    log_warning("perf: {}: {}", session.describe(), printable(cli::describe(error)));
   }
 }
 
@@ -87,12 +86,12 @@ void Server::admit_or_drop(verbs::ConnectionRequest request) {
   try {
     admit(std::move(request));
   } catch (const std::exception& error) {
-    spdlog::warn("perf: a client was dropped: {}", cli::describe(error));
+    log_warning("perf: a client was dropped: {}", cli::describe(error));
   }
 }
 
 void Server::reject(verbs::ConnectionRequest& request, const Refused& refused) const {
-  spdlog::warn("perf: {}: rejected: {}", cli::to_string(request.info().remote), refused.text);
+  log_warning("perf: {}: rejected: {}", cli::to_string(request.info().remote), refused.text);
   const Rejection rejection{Service::kPerf, kProtocolVersion,
                             static_cast<std::uint8_t>(refused.reason), refused.text};
   // If it fails the peer has gone already.

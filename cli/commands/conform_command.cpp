@@ -1,16 +1,16 @@
-#include "conform/conform_command.hpp"
-
 #include <unistd.h>
 
 #include <algorithm>
 #include <iostream>
 #include <nlohmann/json.hpp>
 
+#include "commands.hpp"
 #include "conform/conform_run.hpp"
 #include "device.hpp"
 #include "help/checks.hpp"
 #include "help/text_layout.hpp"
 #include "json_output.hpp"
+#include "log.hpp"
 #include "options.hpp"
 #include "requirements/requirement.hpp"
 #include "utf8.hpp"

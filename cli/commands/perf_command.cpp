@@ -1,12 +1,12 @@
-#include "perf/perf_command.hpp"
-
 #include <iostream>
 #include <memory>
 
 #include "address.hpp"
+#include "commands.hpp"
 #include "device.hpp"
 #include "help/checks.hpp"
 #include "interrupt.hpp"
+#include "log.hpp"
 #include "options.hpp"
 #include "perf/ends/client.hpp"
 #include "perf/ends/server.hpp"
@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::uint16_t kPerfPort = 7472;
 
-constexpr const char* kFooter = R"(
+constexpr const char* kPerfFooter = R"(
 Bandwidth (the default): the client keeps DEPTH requests posted; time runs until the server has
 confirmed the last one. Sends are bounded by the receives that the server has posted again.
 
@@ -179,7 +179,7 @@ void add_client_options(CLI::App& command, PerfArguments& arguments) {
 void add_perf_command(CLI::App& app, Context& context) {
   const auto arguments = std::make_shared<PerfArguments>();
   CLI::App* perf = app.add_subcommand("perf", "Measure bandwidth and latency, beside raw TCP");
-  perf->footer(kFooter);
+  perf->footer(kPerfFooter);
   add_client_options(*perf, *arguments);
   add_device_option(*perf, context);
   add_report_options(*perf, context);
