@@ -7,8 +7,8 @@ namespace iwarp::conform {
 /// Every case, in the order in which they run: layer by layer, the simple ones first.
 Cases all_cases();
 
-// Each file of the folders mpa, ddp and rdmap has a namespace of its own, so that it can call its tables and functions
-// what they are there, and is compiled in one unit with others.
+// Each file of the folders mpa, ddp and rdmap has a namespace of its own, so that it can call its
+// tables and functions what they are there, and is compiled in one unit with others.
 // clang-format off
 namespace mpa_startup { Cases cases(); }
 namespace mpa_answer { Cases cases(); }
