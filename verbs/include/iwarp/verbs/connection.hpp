@@ -50,9 +50,9 @@ struct Liveness {
 
 /// How one side wants to start a connection (RFC 5044 §7.1, RFC 6581 §9).
 struct ConnectOptions {
-  std::vector<std::byte> private_data;  ///< 512 octets at most, 508 with MPA revision 2.
-  std::uint16_t ird = 16;               ///< Inbound Reads that this side will hold.
-  std::uint16_t ord = 16;               ///< Outbound Reads that this side would like.
+  std::vector<std::byte> private_data{};  ///< 512 octets at most, 508 with MPA revision 2.
+  std::uint16_t ird = 16;                 ///< Inbound Reads that this side will hold.
+  std::uint16_t ord = 16;                 ///< Outbound Reads that this side would like.
   std::uint8_t mpa_revision = 2;  ///< Or 1 (RFC 5044). The accepting side answers what it is asked.
   bool peer_to_peer = true;       ///< Either side may send first (revision 2 only).
   bool require_crc = true;        ///< CRC is used if either side requires it.
