@@ -70,7 +70,10 @@ Client::Client(verbs::Device& device, const ClientOptions& options, const verbs:
       workload.operation == Operation::kSend && workload.figure == Figure::kLatency;
   link_.use_receives(kReceives, data_in_receives ? workload.size : 0);
   connection_ = link_.connect(server, connect_options(options_, device.attributes()));
-  agree();
+}
+
+Client::~Client() {
+  if (!done_) link_.give_up();
 }
 
 void Client::agree() {
@@ -85,6 +88,7 @@ void Client::agree() {
 }
 
 Results Client::measure() {
+  agree();
   const std::uint32_t slices = slices_in(options_.duration);
   const auto slice = options_.duration / slices;
   Results results{options_.workload, options_.duration, connection_, {}, {}};
@@ -98,6 +102,7 @@ Results Client::measure() {
     if (raw_) results.baseline->slices.push_back(measure_slice(Flow::kRawTcp, whole(slice)));
   }
   link_.queue_pair().disconnect();
+  done_ = true;
   return results;
 }
 

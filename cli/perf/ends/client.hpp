@@ -25,11 +25,14 @@ struct ClientOptions {
 /// One client's connections to a perf server.
 class Client {
  public:
-  /// Connects and agrees on the workload. Throws an Unreachable, a Rejected, a MeasurementRefused
-  /// or another CommandError, as measure() does.
+  /// Connects. Throws an Unreachable, a Rejected or another CommandError.
   Client(verbs::Device& device, const ClientOptions& options, const verbs::Endpoint& server);
+  ~Client();
+  Client(const Client&) = delete;
+  Client& operator=(const Client&) = delete;
 
-  /// Measures in slices of about a second, those of ours and of the baseline in turn.
+  /// Agrees on the workload and measures in slices of about a second, those of ours and of the
+  /// baseline in turn. Throws a MeasurementRefused, a LinkLost, a PeerSilent or another CommandError.
   Results measure();
 
  private:
@@ -42,6 +45,7 @@ class Client {
   Initiator initiator_;
   verbs::ConnectionInfo connection_;
   std::optional<RawClient> raw_;
+  bool done_ = false;
 };
 
 /// Measures against the first endpoint of the server's name that answers.

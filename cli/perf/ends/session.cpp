@@ -54,8 +54,13 @@ void Session::run(verbs::ConnectionRequest request) {
   options.want_markers = greeting_.markers == Markers::kWanted;
   connection_ = require(request.accept(link_.queue_pair(), options), "cannot accept");
   link_.patience().renew();
-  agree();
-  serve_slices();
+  try {
+    agree();
+    serve_slices();
+  } catch (const PeerSilent&) {
+    link_.give_up();
+    throw;
+  }
 }
 
 void Session::agree() try { prepare(); } catch (const LinkLost&) {

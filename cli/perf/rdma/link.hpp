@@ -57,6 +57,8 @@ class Link {
   verbs::ConnectionInfo connect(const verbs::Endpoint& to, const verbs::ConnectOptions& options);
   /// Sends a last message and returns when the peer has it, or the connection is over.
   void send_last(const ControlBytes& bytes);
+  /// Ends the connection at once: nothing waits until the peer has taken in what was sent.
+  void give_up() { queue_pair_->abort(); }
 
   [[nodiscard]] verbs::QueuePair& queue_pair() { return *queue_pair_; }
   [[nodiscard]] verbs::ProtectionDomain& domain() { return domain_; }
