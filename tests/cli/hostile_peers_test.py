@@ -10,6 +10,13 @@ from service import HELLO, SANITIZED, ServiceTest, memory_of, mpa_request
 from service import random_file
 
 
+def send_if_open(connection, octets):
+    try:
+        connection.sendall(octets)
+    except (ConnectionResetError, BrokenPipeError):
+        pass
+
+
 def receive_all(connection):
     """Everything until the server closes."""
     received = b""
@@ -22,19 +29,19 @@ def receive_all(connection):
 
 
 class GarbagePeers(ServiceTest):
-    server_arguments = ("--idle-timeout", "3")
+    server_arguments = ("--idle-timeout", "3", "--timeout", "3")
 
-    def assert_dropped(self, *pieces, closing=False):
-        """The server ends the connection by itself; returns what it said."""
-        with self.server.connect() as connection:
-            for piece in pieces:
-                try:
-                    connection.sendall(piece)
-                except (ConnectionResetError, BrokenPipeError):
-                    break
-            if closing:
-                return b""
-            return receive_all(connection)
+    def said_to(self, octets):
+        """A connection that has sent them, if the server let it."""
+        connection = self.server.connect()
+        self.addCleanup(connection.close)
+        send_if_open(connection, octets)
+        return connection
+
+    def assert_dropped(self, *requests):
+        """The server ends by itself the connection of each, all there at the same time; returns what
+        it said."""
+        return [receive_all(connection) for connection in [self.said_to(one) for one in requests]]
 
     def start_up(self, private_data=HELLO):
         """A connection in RDMA mode, MPA revision 1, and the frame that the server answered."""
@@ -49,26 +56,24 @@ class GarbagePeers(ServiceTest):
 
     def test_garbage_instead_of_a_request(self):
         generator = random.Random(7)
-        for size in (1, 19, 20, 21, 1000, 100_000):
-            self.assert_dropped(generator.randbytes(size) + b"x" * 20)
-        self.assert_dropped(b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        self.assert_dropped(*(generator.randbytes(size) + b"x" * 20
+                              for size in (1, 19, 20, 21, 1000, 100_000)),
+                            b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n")
         self.assert_serves()
 
     def test_half_a_request(self):
         whole = mpa_request(HELLO)
         for size in range(0, len(whole), 5):
-            self.assert_dropped(whole[:size], closing=True)
-        self.assert_dropped(whole[:10])
-        self.assert_dropped(mpa_request(b"x" * 100, length=200))
+            self.said_to(whole[:size]).close()
+        self.assert_dropped(whole[:10], mpa_request(b"x" * 100, length=200))
         self.assert_serves()
 
     def test_nothing_at_all(self):
-        self.assertEqual(self.assert_dropped(), b"")
+        self.assertEqual(self.assert_dropped(b""), [b""])
         self.assert_serves()
 
     def test_more_private_data_than_allowed(self):
-        self.assert_dropped(mpa_request(b"x" * 513))
-        self.assert_dropped(mpa_request(b"x" * 600, length=65535))
+        self.assert_dropped(mpa_request(b"x" * 513), mpa_request(b"x" * 600, length=65535))
         self.assert_serves()
 
     def test_a_stranger_is_rejected(self):
@@ -90,13 +95,13 @@ class GarbagePeers(ServiceTest):
 
     def test_garbage_instead_of_a_frame(self):
         generator = random.Random(11)
+        connections = []
         for size in (1, 7, 100, 10_000, 1_000_000):
             connection, _, _ = self.start_up()
-            try:
-                connection.sendall(generator.randbytes(size))
-                receive_all(connection)
-            except (ConnectionResetError, BrokenPipeError):
-                pass
+            send_if_open(connection, generator.randbytes(size))
+            connections.append(connection)
+        for connection in connections:
+            receive_all(connection)
         self.assert_serves()
 
     def test_half_a_frame(self):
@@ -108,12 +113,11 @@ class GarbagePeers(ServiceTest):
     @unittest.skipIf(SANITIZED, "a sanitizer's memory figures mean nothing")
     def test_idle_connections_cost_little(self):
         before = memory_of(self.server.process.pid)
-        idle = [self.server.connect() for _ in range(200)]
-        for connection in idle[:100]:
-            connection.sendall(mpa_request(HELLO)[:15])
-        for connection in idle[150:]:
-            connection.sendall(mpa_request(HELLO))
-            self.assertEqual(connection.recv(16, 0x100), b"MPA ID Rep Frame")
+        idle = [self.said_to(mpa_request(HELLO)[:15]) for _ in range(100)]
+        idle += [self.server.connect() for _ in range(50)]
+        for _ in range(50):
+            idle.append(self.said_to(mpa_request(HELLO)))
+            self.assertEqual(idle[-1].recv(16, 0x100), b"MPA ID Rep Frame")
         self.assertLess(memory_of(self.server.process.pid) - before, 200 * 64 * 1024)
         self.assert_serves()
         for connection in idle:
