@@ -6,6 +6,8 @@
 //   event_loop                          both in this process, each with a loop in its own thread
 #include "event_loop.hpp"
 
+#include <algorithm>
+#include <array>
 #include <iostream>
 #include <memory>
 #include <string>
@@ -16,8 +18,9 @@ using examples::event_loop, examples::must;
 
 namespace {
 
-// One client of the server. Each slot of its memory is posted as a receive, then as the answer,
-// then as a receive again, and ends when the connection does.
+// One client of the server. Each slot of its memory is posted as a receive again before what it got
+// is answered: the client's next message may come right behind the answer. The session ends when
+// all receives have, as they do with the connection.
 class echo_session {
  public:
   echo_session(event_loop& loop, ProtectionDomain& pd)
@@ -28,25 +31,34 @@ class echo_session {
   }
 
   [[nodiscard]] QueuePair& qp() { return qp_; }
-  // False after the last completion.
+  // False after the last completion of a receive.
   bool on_completion(const Completion& done) {
+    if (done.wr_id == kAnswer) return true;  // of one that was flushed
     if (done.status != Status::kSuccess) {
       ++ended_;
-    } else if (done.opcode == CompletionOpcode::kReceive) {
-      const Sge what = region_.sge(done.wr_id * kSlotSize, done.byte_length);
-      if (!qp_.post_send({.wr_id = done.wr_id, .sges = {&what, 1}})) ++ended_;
     } else {
+      std::array<std::byte, kSlotSize> message;
+      const auto at = memory_.begin() + static_cast<std::ptrdiff_t>(done.wr_id * kSlotSize);
+      std::copy_n(at, done.byte_length, message.begin());
       receive(done.wr_id);
+      answer(std::span(message).first(done.byte_length));
     }
     return ended_ < kSlots;
   }
 
  private:
-  static constexpr std::uint64_t kSlots = 8, kSlotSize = 256;
+  // As large as what may go inline, which is copied by the post.
+  static constexpr std::uint64_t kSlots = 8, kSlotSize = QpCapacity{}.max_inline, kAnswer = kSlots;
 
   void receive(std::uint64_t slot) {
     const Sge where = region_.sge(slot * kSlotSize, kSlotSize);
     if (!qp_.post_receive({.wr_id = slot, .sges = {&where, 1}})) ++ended_;
+  }
+  void answer(std::span<std::byte> message) {
+    const Sge what = inline_sge(message);
+    if (!qp_.post_send({.wr_id = kAnswer, .flags = SendFlags::kInline, .sges = {&what, 1}})) {
+      qp_.disconnect();
+    }
   }
 
   std::vector<std::byte> memory_;
