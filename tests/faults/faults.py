@@ -29,7 +29,6 @@ import collections
 import concurrent.futures
 import json
 import os
-import queue
 import re
 import sys
 import tempfile
@@ -132,8 +131,8 @@ class Run:
         self.paths = paths_of(arguments.build)
         self.incomplete = False
 
-    def judge(self, exchange, number):
-        directory = os.path.join(self.scratch, f"{exchange.name}.{number}")
+    def judge(self, exchange, purpose):
+        directory = os.path.join(self.scratch, f"{exchange.name}.{purpose}")
         return Judge(exchange, self.paths.interposer, directory, self.arguments.seconds)
 
     def injections(self, exchange):
@@ -154,44 +153,38 @@ class Run:
                                self.arguments.seconds)
         for problem in found or ():
             print(f"{exchange.name}: {problem}", flush=True)
-        self.incomplete |= bool(found)
+        if found:
+            self.incomplete = True
 
-    def one(self, judges, injection):
-        judge = judges.get()
-        try:
-            result = judge.run(injection)
-            if self.report.add(result) and self.arguments.keep_logs:
-                keep_logs(judge, result, self.arguments.keep_logs)
-        finally:
-            judges.put(judge)
-
-    def exchange(self, exchange):
+    def inject(self, exchange):
         injections = self.injections(exchange)
         if self.arguments.list:
             print("\n".join(f"{exchange.name}: {one}" for one in injections))
             return
         if not self.arguments.short:
             print(f"-- {exchange.name}: {len(injections)} injections", flush=True)
-        judges = queue.Queue()
-        made = [self.judge(exchange, number) for number in range(self.arguments.jobs)]
-        for judge in made:
-            judges.put(judge)
+        judge = self.judge(exchange, "runs")
         try:
-            with concurrent.futures.ThreadPoolExecutor(self.arguments.jobs) as pool:
-                list(pool.map(lambda injection: self.one(judges, injection), injections))
+            for injection in injections:
+                result = judge.run(injection)
+                if self.report.add(result) and self.arguments.keep_logs:
+                    keep_logs(judge, result, self.arguments.keep_logs)
         finally:
-            for judge in made:
-                judge.close()
+            judge.close()
+
+    def exchange(self, exchange):
+        if not self.arguments.list and not self.arguments.short:
+            self.check_calls(exchange)
+        if not self.arguments.calls:
+            self.inject(exchange)
 
     def all(self):
         began = time.monotonic()
-        for exchange in exchanges.all_exchanges(self.paths):
-            if not self.arguments.case.search(exchange.name):
-                continue
-            if not self.arguments.list and not self.arguments.short:
-                self.check_calls(exchange)
-            if not self.arguments.calls:
-                self.exchange(exchange)
+        chosen = [one for one in exchanges.all_exchanges(self.paths)
+                  if self.arguments.case.search(one.name)]
+        # Some of what fails is noticed after a time-out of seconds: other exchanges go on meanwhile.
+        with concurrent.futures.ThreadPoolExecutor(self.arguments.jobs) as pool:
+            list(pool.map(self.exchange, chosen))
         if self.arguments.json:
             self.report.write(self.arguments.json)
         if self.arguments.list or self.arguments.calls:
