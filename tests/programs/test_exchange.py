@@ -28,7 +28,8 @@ def state_of(pid):
     return None
 
 
-AMPLE, SHORT = 3, 0.3  # Patience: on a machine that compiles, and with what hangs on purpose.
+# Patience: on a machine that compiles, with what hangs on purpose, and with what never comes.
+AMPLE, SHORT, NONE = 3, 0.3, 0.02
 
 
 def has_ended(pid):
@@ -97,11 +98,11 @@ class ExchangeTest(unittest.TestCase):
         checks_ = (SameFile("made", "made"),)
         self.assertIsNone(self.run_("ask", prepare="touch made", checks=checks_).problem)
         self.assertIn("no-such-file", self.run_("silent", prepare="ls no-such-file").problem)
-        self.assertIn("did not end", self.run_("fail", patience=SHORT, prepare="sleep 60").problem)
+        self.assertIn("did not end", self.run_("fail", patience=NONE, prepare="sleep 60").problem)
 
     def test_a_server_is_asked_when_it_is_ready(self):
         self.assertIsNone(self.run_("ask", "say-and-serve", ready="^come$").problem)
-        self.assertIn("does not listen", self.run_("ask", "serve-on", SHORT, ready="^come$").problem)
+        self.assertIn("does not listen", self.run_("ask", "serve-on", NONE, ready="^come$").problem)
 
     def test_a_word_stands_for_what_leads_to_the_other_end(self):
         hosts = Hosts("", self.scratch)
@@ -118,7 +119,7 @@ class ExchangeTest(unittest.TestCase):
         self.assertEqual(self.run_("ask", "serve-and-fail").problem, "the server ended with status 3")
 
     def test_a_server_that_does_not_listen_is_told(self):
-        self.assertIn("does not listen", self.run_("ask", "sleep", SHORT).problem)
+        self.assertIn("does not listen", self.run_("ask", "sleep", NONE).problem)
         self.assertIn("before it listened", self.run_("ask", "fail").problem)
 
     def test_a_client_that_hangs_is_ended(self):
@@ -128,7 +129,7 @@ class ExchangeTest(unittest.TestCase):
 
     def test_a_client_whose_server_failed_is_not_waited_for(self):
         began = time.monotonic()
-        problem = self.run_("ask-and-sleep", "serve-and-fail", seconds=600).problem
+        problem = self.run_("ask-and-sleep", "serve-and-fail", 1, seconds=600).problem
         self.assertEqual(problem, "the server ended with status 3")
         self.assertLess(time.monotonic() - began, 60)
 

@@ -3,6 +3,7 @@
 
 The directory of the build comes in the environment variable BUILD."""
 
+import concurrent.futures
 import os
 import subprocess
 import sys
@@ -21,27 +22,42 @@ def besiege(*arguments):
 
 
 class NaiveServers(unittest.TestCase):
+    """The sieges wait more than they work: all go on at the same time."""
+
+    SIEGES = {
+        "silent": ("--short", "--server", "naive-blocking", "--attack", "silent"),
+        "flood": ("--short", "--server", "naive-leaking", "--attack", "flood", "--patience", "10"),
+        "sound": ("--short", "--server", "naive-sound"),
+        "long": ("--server", "naive-blocking", "--attack", "silent", "--attackers", "50",
+                 "--seconds", "1", "--rounds", "1", "--settle", "0", "--patience", "10"),
+    }
+
+    @classmethod
+    def setUpClass(cls):
+        pool = concurrent.futures.ThreadPoolExecutor(len(cls.SIEGES))
+        cls.addClassCleanup(pool.shutdown)
+        cls.begun = {name: pool.submit(besiege, *words) for name, words in cls.SIEGES.items()}
+
     def assert_status(self, status, found):
         self.assertEqual(found.returncode, status, found.stdout + found.stderr)
 
+    def said(self, siege, status):
+        """What one of them has printed, which ended with this status."""
+        found = self.begun[siege].result()
+        self.assert_status(status, found)
+        return found.stdout
+
     def test_one_that_waits_for_each_peer_is_stopped_by_silent_ones(self):
-        found = besiege("--short", "--server", "naive-blocking", "--attack", "silent")
-        self.assert_status(1, found)
-        self.assertIn("a good operation failed", found.stdout)
+        self.assertIn("a good operation failed", self.said("silent", 1))
 
     def test_one_that_keeps_descriptors_is_seen(self):
-        found = besiege("--short", "--server", "naive-leaking", "--attack", "flood", "--patience", "10")
-        self.assert_status(1, found)
-        self.assertRegex(found.stdout, r"\d+ descriptors are left over")
+        self.assertRegex(self.said("flood", 1), r"\d+ descriptors are left over")
 
     def test_one_that_does_neither_passes(self):
-        self.assert_status(0, besiege("--short", "--server", "naive-sound"))
+        self.said("sound", 0)
 
     def test_the_long_form_reports_one_that_is_stopped(self):
-        found = besiege("--server", "naive-blocking", "--attack", "silent", "--attackers", "50",
-                        "--seconds", "1", "--rounds", "1", "--settle", "0", "--patience", "10")
-        self.assert_status(1, found)
-        self.assertRegex(found.stdout, r"good clients keep 0% of their rate")
+        self.assertRegex(self.said("long", 1), r"good clients keep 0% of their rate")
 
     def test_what_is_not_there_is_wrong_usage(self):
         self.assert_status(2, besiege("--attack", "charm"))
