@@ -32,7 +32,7 @@ std::unique_ptr<CLI::App> make_app(Context& context) {
   add_conform_command(*app, context);
   add_run_command(*app, context);
   add_help_command(*app);
-  add_complete_command(*app, value_sources(*app));
+  add_complete_command(*app, value_sources());
   return app;
 }
 

@@ -4,7 +4,6 @@
 
 #include "commands/device_list.hpp"
 #include "conform/selection.hpp"
-#include "help/command_name.hpp"
 #include "iwarp/verbs/verbs.hpp"
 
 namespace iwarp::cli {
@@ -44,18 +43,8 @@ std::vector<Candidate> cases() {
 
 }  // namespace
 
-ValueSources value_sources(const CLI::App& app) {
-  const auto subcommands = [&app] {
-    std::vector<Candidate> all;
-    for (const CLI::App* const sub : subcommands_of(app)) {
-      all.push_back({sub->get_name(), sub->get_description()});
-    }
-    return all;
-  };
-  return {{"DEVICE", devices},
-          {"INTERFACE[,INTERFACE...]", interfaces},
-          {"ID", cases},
-          {"SUBCOMMAND", subcommands}};
+ValueSources value_sources() {
+  return {{"DEVICE", devices}, {"INTERFACE[,INTERFACE...]", interfaces}, {"ID", cases}};
 }
 
 }  // namespace iwarp::cli

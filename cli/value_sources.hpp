@@ -1,13 +1,10 @@
 #pragma once
 
-#include <CLI/CLI.hpp>
-
 #include "completion/completion.hpp"
 
 namespace iwarp::cli {
 
-/// The values of options that depend on the host, the conformance suite and the program itself.
-/// `app` outlives what is returned.
-ValueSources value_sources(const CLI::App& app);
+/// The values of options that depend on the host and on the conformance suite.
+ValueSources value_sources();
 
 }  // namespace iwarp::cli

@@ -32,13 +32,21 @@ bool takes_value(const CLI::Option* option) {
   return option != nullptr && !values_of(*option).name.empty();
 }
 
+const CLI::App* subcommand_called(const CLI::App& command, std::string_view name) {
+  for (const CLI::App* const sub : subcommands_of(command)) {
+    if (sub->get_name() == name) return sub;
+  }
+  return nullptr;
+}
+
 /// `iwarp run`, whose first argument begins the command line of another program.
 bool runs_a_program(const CLI::App& command) { return command.get_name() == "run"; }
 
 /// What the words before the last one come to.
 class Parsed {
  public:
-  Parsed(const CLI::App& root, std::span<const std::string> words) : command_(&root) {
+  Parsed(const CLI::App& root, std::span<const std::string> words)
+      : command_(&root), named_(&root) {
     for (std::size_t i = 1; i < words.size(); ++i) take(words[i], i);
   }
 
@@ -47,6 +55,8 @@ class Parsed {
   const CLI::Option* pending() const { return pending_; }
   bool only_arguments() const { return only_arguments_; }
   std::size_t arguments() const { return arguments_; }
+  /// Of `iwarp help`: the subcommand that its arguments name; null if there is none.
+  const CLI::App* named() const { return named_; }
   /// The index of the program of `iwarp run`, or 0.
   std::size_t program() const { return program_; }
 
@@ -67,17 +77,18 @@ class Parsed {
 
   void take_argument(const std::string& word, std::size_t index) {
     if (!only_arguments_ && arguments_ == 0) {
-      for (const CLI::App* const sub : subcommands_of(*command_)) {
-        if (sub->get_name() != word) continue;
+      if (const CLI::App* const sub = subcommand_called(*command_, word)) {
         command_ = sub;
         return;
       }
     }
+    if (named_ != nullptr) named_ = subcommand_called(*named_, word);
     if (runs_a_program(*command_)) program_ = index;
     ++arguments_;
   }
 
   const CLI::App* command_;
+  const CLI::App* named_;
   const CLI::Option* pending_ = nullptr;
   bool only_arguments_ = false;
   std::size_t arguments_ = 0;
@@ -137,6 +148,14 @@ class Completer {
     if (values.name == "DIR") completion_.by = CompletedBy::kDirectories;
   }
 
+  void add_argument(const CLI::Option& argument, const Parsed& parsed) {
+    if (values_of(argument).name != "SUBCOMMAND") {
+      add_values(argument);
+    } else if (parsed.named() != nullptr) {
+      add_subcommands(*parsed.named());
+    }
+  }
+
   void leave_to_program(std::size_t index) {
     completion_.by = CompletedBy::kProgram;
     completion_.program = index;
@@ -179,7 +198,9 @@ Completion complete(const CLI::App& root, std::span<const std::string> words,
     completer.leave_to_program(words.size() - 1);
   } else {
     if (parsed.arguments() == 0) completer.add_subcommands(command);
-    if (const CLI::Option* const next = next_argument(parsed)) completer.add_values(*next);
+    if (const CLI::Option* const next = next_argument(parsed)) {
+      completer.add_argument(*next, parsed);
+    }
     if (completer.empty() && current.empty()) completer.add_options(command);
   }
   return completer.take();

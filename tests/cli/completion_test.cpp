@@ -35,7 +35,7 @@ class CompletionTest : public testing::Test {
   Context context_;
   std::unique_ptr<CLI::App> app_ = make_app(context_);
   ValueSources sources_ = [this] {
-    ValueSources all = value_sources(*app_);
+    ValueSources all = value_sources();
     all["DEVICE"] = [] {
       return std::vector<Candidate>{{"soft", ""}, {"soft:lo", ""}, {"rnic:siw0", ""}};
     };
@@ -125,6 +125,9 @@ TEST_F(CompletionTest, OfCasesAreGroupsToo) {
 
 TEST_F(CompletionTest, OfHelpAreSubcommands) {
   EXPECT_THAT(words({"help", "pu"}), ElementsAre("put"));
+  EXPECT_THAT(words({"help", "perf", "s"}), ElementsAre("server"));
+  EXPECT_THAT(words({"help", "put", "s"}), IsEmpty());
+  EXPECT_THAT(words({"help", "none", "s"}), IsEmpty());
 }
 
 TEST_F(CompletionTest, OfNothingIsNothing) {
