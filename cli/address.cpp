@@ -6,8 +6,6 @@
 #include <charconv>
 #include <iterator>
 
-#include "context.hpp"
-
 namespace iwarp::cli {
 namespace {
 
@@ -90,7 +88,7 @@ std::vector<verbs::Endpoint> resolve(const HostPort& address) {
   const auto found = resolver.resolve(address.host, std::to_string(address.port),
                                       boost::asio::ip::resolver_base::numeric_service, error);
   if (error || found.empty()) {
-    throw CommandError(fmt::format("cannot resolve host '{}': {}", address.host, error.message()));
+    throw UnknownHost(fmt::format("cannot resolve host '{}': {}", address.host, error.message()));
   }
   std::vector<verbs::Endpoint> endpoints;
   for (const auto& entry : found) endpoints.push_back(entry.endpoint());

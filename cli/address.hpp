@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "context.hpp"
 #include "iwarp/verbs/connection.hpp"
 
 /// Addresses and URLs as people type them. Everything here that takes input throws a CommandError:
@@ -32,7 +33,14 @@ HostPort parse_host_port(std::string_view text, PortZero zero = PortZero::kRefus
 std::string to_string(const HostPort& address);
 std::string to_string(const verbs::Endpoint& endpoint);
 
-/// All endpoints of an address, in the system's order of preference; never empty.
+/// No host is called so, or none answers for its name.
+class UnknownHost : public CommandError {
+ public:
+  using CommandError::CommandError;
+};
+
+/// All endpoints of an address, in the system's order of preference; never empty. Throws an
+/// UnknownHost.
 std::vector<verbs::Endpoint> resolve(const HostPort& address);
 
 /// iwarp://HOST[:PORT]/NAME. The name is percent-decoded and may be empty.

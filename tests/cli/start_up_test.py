@@ -137,6 +137,12 @@ class Unreachable(StartUpTest):
             self.skipTest("this machine has a way to everywhere, or no IPv6")
         self.each_says(clients, address, re.escape(os.strerror(reason)))
 
+    def test_asks_whether_a_host_was_meant_for_the_word_server(self):
+        client = run("perf", "servr")
+        self.assertEqual(client.returncode, 1)
+        self.assertRegex(client.stderr, r"\Aiwarp: cannot resolve host 'servr': [^\n]+; did you mean server\?\n\Z")
+        self.assertNotIn("did you mean", run("perf", "no-such-host").stderr)
+
     def test_names_each_address_of_a_host(self):
         with socket.socket() as free, contextlib.ExitStack() as held:
             free.bind(("127.0.0.1", 0))
@@ -479,6 +485,20 @@ class PerfEnds(unittest.TestCase):
         said = client.communicate(timeout=40)[1]
         self.assertEqual(f"iwarp: {self.server.address}: the peer showed no sign of life for 4 s\n", said)
         self.assertEqual(client.returncode, 1)
+
+    def test_by_silence_needs_no_more_patience(self):
+        # An orderly end would wait a minute for what is posted.
+        client = self.start_client("--op", "write", "--timeout", "1")
+        self.server.process.send_signal(signal.SIGSTOP)
+        self.assertTrue(wait_until(lambda: client.poll() is not None, seconds=40))
+        self.assert_says(client, "the peer showed no sign of life for 1 s")
+
+    def test_by_an_interrupt_beside_silence(self):
+        client = self.start_client("--op", "write", "--timeout", "3600")
+        self.server.process.send_signal(signal.SIGSTOP)
+        client.send_signal(signal.SIGINT)
+        self.assertTrue(wait_until(lambda: client.poll() is not None, seconds=40))
+        self.assertEqual(client.communicate()[1], "iwarp: interrupted\n")
 
 
 if __name__ == "__main__":
