@@ -1,15 +1,19 @@
 #include "context.hpp"
 
+#include <unistd.h>
+
 #include <cstdio>
 #include <new>
 
+#include "help/text_layout.hpp"
 #include "utf8.hpp"
 
 namespace iwarp::cli {
 
 void print_error(const std::string& sentence) {
-  const std::string line = "iwarp: " + printable(sentence) + "\n";
-  std::fputs(line.c_str(), stderr);
+  const std::string line = "iwarp: " + printable(sentence);
+  const auto width = terminal_columns(STDERR_FILENO);
+  std::fputs((width ? filled(line, *width) : line + "\n").c_str(), stderr);
 }
 
 const char* describe(const std::exception& failure) noexcept {

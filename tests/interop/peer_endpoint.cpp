@@ -43,8 +43,7 @@ void PeerEndpoint::post_receive(const verbs::MemoryRegion& region) {
 
 void PeerEndpoint::establish(Role role) {
   if (role == Role::kInitiator) {
-    info_ = cli::require(queue_pair_->connect(options_.address, options_.connect),
-                         "cannot connect to " + cli::to_string(options_.address));
+    info_ = cli::require(queue_pair_->connect(options_.address, options_.connect));
     std::this_thread::sleep_for(options_.settle);
     return;
   }

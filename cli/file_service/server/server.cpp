@@ -39,7 +39,7 @@ verbs::Listener Server::listen(const verbs::Endpoint& at) {
   options.admits = [this](const verbs::Endpoint& peer) {
     return !bad_ends_.shuts_out(peer.address(), BadEnds::Clock::now());
   };
-  return require(device_.listen(at, options), "cannot listen on " + to_string(at));
+  return require(device_.listen(at, options));
 }
 
 Server::~Server() {

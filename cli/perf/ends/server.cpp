@@ -56,7 +56,7 @@ class Server::Worker {
 
 Server::Server(verbs::Device& device, const verbs::Endpoint& at, const SessionOptions& options)
     : device_(device),
-      listener_(require(device.listen(at, listen_options(options)), "perf")),
+      listener_(require(device.listen(at, listen_options(options)))),
       options_(options) {}
 
 Server::~Server() = default;
