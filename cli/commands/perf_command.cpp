@@ -1,3 +1,5 @@
+#include <unistd.h>
+
 #include <iostream>
 #include <memory>
 
@@ -5,6 +7,8 @@
 #include "commands.hpp"
 #include "device.hpp"
 #include "help/checks.hpp"
+#include "help/near_word.hpp"
+#include "help/text_layout.hpp"
 #include "interrupt.hpp"
 #include "log.hpp"
 #include "options.hpp"
@@ -33,8 +37,9 @@ of about a second that alternate with ours; rates are medians over the slices. E
 send() of SIZE octets, received into SIZE octets, 64 KiB at least; a Read is compared with the
 server sending (bandwidth) or answering 16 octets (latency).
 
-Example:  iwarp perf server &
-          iwarp perf 127.0.0.1 --op write --size 1M --depth 16 --baseline)";
+Examples:
+  iwarp perf server &
+  iwarp perf 127.0.0.1 --op write --size 1M --depth 16 --baseline)";
 
 /// What the options of both forms are parsed into; shared by the callbacks.
 struct PerfArguments {
@@ -88,6 +93,13 @@ perf::ClientOptions client_options(const PerfArguments& arguments) {
   return options;
 }
 
+/// `iwarp perf servr` is no host.
+perf::Results measure(verbs::Device& device, const perf::ClientOptions& options) try {
+  return perf::run_client(device, options);
+} catch (const UnknownHost& unknown) {
+  throw CommandError(unknown.what() + did_you_mean(options.server.host, {"server"}));
+}
+
 void run_client(const PerfArguments& arguments, const Context& context) {
   if (arguments.server.empty()) {
     throw usage_error("perf needs HOST:PORT of a perf server, or the word server");
@@ -96,9 +108,10 @@ void run_client(const PerfArguments& arguments, const Context& context) {
   configure_log(context.log_level);
   const InterruptGuard guard;
   verbs::Device device = open_device(context);
-  const perf::Results results = perf::run_client(device, options);
+  const perf::Results results = measure(device, options);
+  const std::size_t columns = terminal_columns(STDOUT_FILENO).value_or(std::string::npos);
   std::cout << (context.output == Output::kJson ? perf::to_json(results) + "\n"
-                                                : perf::to_text(results));
+                                                : perf::to_text(results, columns));
 }
 
 void run_server(const PerfArguments& arguments, const Context& context) {

@@ -6,6 +6,7 @@
 #include "address.hpp"
 #include "context.hpp"
 #include "format.hpp"
+#include "help/text_layout.hpp"
 
 namespace iwarp::cli::perf {
 namespace {
@@ -98,33 +99,97 @@ Json connection_json(const verbs::ConnectionInfo& info) {
           {"ord", info.ord}};
 }
 
-std::string rate_line(const char* name, const FlowResult& flow, const Workload& workload) {
+/// A figure of a flow and its name.
+struct Entry {
+  const char* name;
+  std::string value;
+};
+using Entries = std::vector<Entry>;
+
+Entries rates_of(const FlowResult& flow, const Workload& workload) {
   const double rate = flow.messages_per_second();
-  return fmt::format("{:<8} {:>12}   {:>12.0f} messages/s\n", name,
-                     human_rate(rate * workload.size), rate);
+  return {{"rate", human_rate(rate * workload.size)}, {"messages/s", fmt::format("{:.0f}", rate)}};
 }
 
-std::string latency_line(const char* name, const FlowResult& flow, const Workload& workload) {
+Entries latencies_of(const FlowResult& flow, const Workload& workload) {
   const Histogram all = flow.latencies();
-  const double divisor = latency_divisor(workload.operation);
-  return fmt::format("{:<8} {:>8.2f} {:>8.2f} {:>8.2f} {:>8.2f} {:>8.2f} {:>9.2f} {:>8.2f}\n", name,
-                     all.minimum() / divisor, all.quantile(0.5) / divisor,
-                     all.quantile(0.9) / divisor, all.quantile(0.99) / divisor,
-                     all.quantile(0.999) / divisor, all.maximum() / divisor, all.mean() / divisor);
+  const auto time = [divisor = latency_divisor(workload.operation)](double nanoseconds) {
+    return fmt::format("{:.2f}", nanoseconds / divisor);
+  };
+  return {{"min", time(all.minimum())},
+          {"median", time(all.quantile(0.5))},
+          {"p90", time(all.quantile(0.9))},
+          {"p99", time(all.quantile(0.99))},
+          {"p99.9", time(all.quantile(0.999))},
+          {"max", time(all.maximum())},
+          {"mean", time(all.mean())}};
 }
 
-std::string table(const Results& results) {
-  const bool latency = results.workload.figure == Figure::kLatency;
-  const auto line = latency ? latency_line : rate_line;
-  std::string text;
-  if (latency) {
-    text += fmt::format("{:<8} {:>8} {:>8} {:>8} {:>8} {:>8} {:>9} {:>8}   microseconds, {}\n", "",
-                        "min", "median", "p90", "p99", "p99.9", "max", "mean",
-                        latency_kind(results.workload.operation));
+struct NamedFlow {
+  const char* name;
+  Entries entries;
+};
+
+std::vector<NamedFlow> flows_of(const Results& results) {
+  const Workload& workload = results.workload;
+  const auto entries_of = workload.figure == Figure::kLatency ? latencies_of : rates_of;
+  std::vector<NamedFlow> flows{{"iWARP", entries_of(results.ours, workload)}};
+  if (results.baseline) flows.push_back({"raw TCP", entries_of(*results.baseline, workload)});
+  return flows;
+}
+
+constexpr std::size_t kName = 8, kValue = 9;
+
+/// A line for each flow.
+std::string wide_table(const std::vector<NamedFlow>& flows) {
+  const auto width_of = [](const Entry& entry) {
+    return std::max(kValue, std::string_view(entry.name).size());
+  };
+  std::string text(kName, ' ');
+  for (const Entry& entry : flows.front().entries) {
+    text += fmt::format(" {:>{}}", entry.name, width_of(entry));
   }
-  text += line("iWARP", results.ours, results.workload);
-  if (results.baseline) text += line("raw TCP", *results.baseline, results.workload);
-  return text;
+  for (const NamedFlow& flow : flows) {
+    text += fmt::format("\n{:<{}}", flow.name, kName);
+    for (const Entry& entry : flow.entries) {
+      text += fmt::format(" {:>{}}", entry.value, width_of(entry));
+    }
+  }
+  return text + '\n';
+}
+
+/// A line for each figure, in which the flows stand side by side.
+std::string narrow_table(const std::vector<NamedFlow>& flows) {
+  std::string text(kName, ' ');
+  for (const NamedFlow& flow : flows) text += fmt::format(" {:>{}}", flow.name, kValue);
+  for (std::size_t i = 0; i < flows.front().entries.size(); ++i) {
+    text += fmt::format("\n{:<{}}", flows.front().entries[i].name, kName);
+    for (const NamedFlow& flow : flows) {
+      text += fmt::format(" {:>{}}", flow.entries[i].value, kValue);
+    }
+  }
+  return text + '\n';
+}
+
+std::string table(const Results& results, std::size_t columns) {
+  const std::vector<NamedFlow> flows = flows_of(results);
+  const std::string wide = wide_table(flows);
+  return wide.find('\n') <= columns ? wide : narrow_table(flows);
+}
+
+std::string headline(const Results& results) {
+  const Workload& workload = results.workload;
+  std::string text =
+      fmt::format("{} {}", to_string(workload.operation), to_string(workload.figure));
+  if (workload.figure == Figure::kLatency) {
+    text += fmt::format(" ({}, usec)", latency_kind(workload.operation));
+  }
+  text += fmt::format(", {} octets", workload.size);
+  if (workload.figure == Figure::kBandwidth) text += fmt::format(", depth {}", workload.depth);
+  if (workload.list != 0) text += fmt::format(", lists of {}", workload.list);
+  return text + fmt::format(", {}, CRC {}, to {}", to_string(workload.waiting),
+                            results.connection.crc ? "on" : "off",
+                            cli::to_string(results.connection.remote));
 }
 
 }  // namespace
@@ -149,19 +214,13 @@ std::string to_json(const Results& results) {
   return json.dump(2);
 }
 
-std::string to_text(const Results& results) {
-  const Workload& workload = results.workload;
-  std::string text = fmt::format("{} {}, {} octets", to_string(workload.operation),
-                                 to_string(workload.figure), workload.size);
-  if (workload.figure == Figure::kBandwidth) text += fmt::format(", depth {}", workload.depth);
-  if (workload.list != 0) text += fmt::format(", lists of {}", workload.list);
-  text +=
-      fmt::format(", {}, CRC {}, to {}\n", to_string(workload.waiting),
-                  results.connection.crc ? "on" : "off", cli::to_string(results.connection.remote));
-  text += table(results);
+std::string to_text(const Results& results, std::size_t columns) {
+  std::string text = filled(headline(results), columns) + table(results, columns);
   if (const auto ratio = results.ratio()) {
-    text += fmt::format("{:<8} {:>8.2f}   iWARP / raw TCP, {}\n", "ratio", *ratio,
-                        workload.figure == Figure::kLatency ? "of the medians" : "of the rates");
+    const char* const of =
+        results.workload.figure == Figure::kLatency ? "of the medians" : "of the rates";
+    text += filled(fmt::format("iWARP / raw TCP, {}", of), columns,
+                   fmt::format("{:<{}} {:>{}.2f}  ", "ratio", kName, *ratio, kValue), kName + 1);
   }
   return text;
 }
