@@ -11,6 +11,7 @@
 namespace iwarp::conform {
 namespace {
 
+constexpr std::string_view kGap = "  ";
 constexpr std::string_view kRed = "31", kGreen = "32", kYellow = "33", kBold = "1";
 
 struct Column {
@@ -47,12 +48,64 @@ std::string left(std::string text, std::size_t width) {
   return text;
 }
 
-// At most `width` octets, not cutting a character.
-std::string shortened(std::string text, std::size_t width) {
-  if (text.size() <= width) return text;
-  while (width > 0 && (static_cast<unsigned char>(text[width]) & 0xC0) == 0x80) --width;
-  text.resize(width);
-  return text;
+// The groups that the case is in, as many as fit: "mpa.startup" of "mpa.startup.one".
+std::string_view shortened(std::string_view id, std::size_t width) {
+  while (id.size() > width) {
+    const std::size_t dot = id.rfind('.');
+    id = id.substr(0, dot == std::string_view::npos ? 0 : dot);
+  }
+  return id;
+}
+
+// The columns of a word; escape codes take none. Of wide characters the number is too small.
+std::size_t columns_of(std::string_view word) {
+  std::size_t columns = 0;
+  for (std::size_t i = 0; i < word.size(); ++i) {
+    if (word[i] == '\x1b') {
+      i = std::min(word.find('m', i), word.size());
+    } else if ((static_cast<unsigned char>(word[i]) & 0xC0) != 0x80) {
+      ++columns;
+    }
+  }
+  return columns;
+}
+
+// A line in lines of at most `width` columns, broken at its blanks; all but the first are indented.
+std::string broken(std::string_view line, std::size_t width, std::size_t indent) {
+  std::string out;
+  std::size_t column = 0;
+  for (std::size_t begin = 0, end = 0; begin <= line.size(); begin = end + 1) {
+    end = std::min(line.find(' ', begin), line.size());
+    const std::string_view word = line.substr(begin, end - begin);
+    if (begin > 0 && column + 1 + columns_of(word) > width) {
+      out += '\n' + std::string(indent, ' ');
+      column = indent;
+    } else if (begin > 0) {
+      out += ' ';
+      ++column;
+    }
+    out += word;
+    column += columns_of(word);
+  }
+  return out;
+}
+
+// What a peer has sent may be long, in digits without a blank. The report has it whole.
+std::string without_long_words(std::string_view text) {
+  constexpr std::size_t kLongest = 64, kShown = 48;
+  std::string out;
+  for (std::size_t begin = 0, end = 0; begin < text.size(); begin = end + 1) {
+    end = std::min(text.find(' ', begin), text.size());
+    std::string_view word = text.substr(begin, end - begin);
+    const bool cut = word.size() > kLongest;
+    if (cut) {
+      std::size_t shown = kShown;
+      while (shown > 0 && (static_cast<unsigned char>(word[shown]) & 0xC0) == 0x80) --shown;
+      word = word.substr(0, shown);
+    }
+    out.append(begin > 0 ? " " : "").append(word).append(cut ? "…" : "");
+  }
+  return out;
 }
 
 std::string cases_text(std::size_t count) {
@@ -84,7 +137,14 @@ std::string TerminalSummary::coloured(std::string_view text, std::string_view co
 void TerminalSummary::begin(std::string_view target, std::size_t cases) {
   cases_ = cases;
   began_ = Clock::now();
-  out_ << cases_text(cases) << " against " << clean(target) << '\n' << std::flush;
+  say(cases_text(cases) + " against " + clean(target));
+  out_ << std::flush;
+}
+
+// A line that stays.
+void TerminalSummary::say(std::string_view line, std::size_t indent) {
+  clear_progress();
+  out_ << (style_.live ? broken(line, style_.width, indent) : std::string(line)) << '\n';
 }
 
 void TerminalSummary::running(const Case& test) { show_progress(test.id); }
@@ -94,8 +154,9 @@ void TerminalSummary::clear_progress() {
   progress_shown_ = false;
 }
 
-// The width counts octets where it should count columns: the line holds ASCII.
+// The widths count octets where they should count columns: the line holds ASCII.
 void TerminalSummary::show_progress(std::string_view current) {
+  constexpr std::size_t kEcho = 3;  // of a Ctrl-C, and the cursor
   if (!style_.live) return;
   clear_progress();
   std::string line = '[' + std::to_string(total_.all) + '/' + std::to_string(cases_) + ']';
@@ -104,8 +165,12 @@ void TerminalSummary::show_progress(std::string_view current) {
     if (count > 0) line += ' ' + std::to_string(count) + ' ' + std::string(column.heading) + ',';
   }
   if (line.back() == ',') line.pop_back();
-  line += "  " + clean(current);
-  out_ << shortened(std::move(line), style_.width - 1) << std::flush;
+  const std::size_t room = style_.width - std::min(style_.width, kEcho);
+  if (line.size() > room) line = line.substr(0, std::min(room, line.find(' ')));
+  const std::string name = clean(current);
+  const std::string_view shown = shortened(name, room - std::min(room, line.size() + kGap.size()));
+  if (!shown.empty()) line.append(kGap).append(shown);
+  out_ << line << std::flush;
   progress_shown_ = true;
 }
 
@@ -128,9 +193,8 @@ void TerminalSummary::tell(const Result& result) {
   const std::string why = compared
                               ? "expected " + clean(result.expected) + "; got " + clean(result.got)
                               : clean(result.text);
-  clear_progress();
-  out_ << coloured(fail ? "FAIL " : "ERROR", kRed) << ' ' << coloured(clean(result.test.id), kBold)
-       << ": " << why << '\n';
+  say(coloured(fail ? "FAIL " : "ERROR", kRed) + ' ' + coloured(clean(result.test.id), kBold) +
+      ": " + without_long_words(why));
 }
 
 void TerminalSummary::result(const Result& result) {
@@ -184,12 +248,13 @@ void TerminalSummary::write_table() {
 }
 
 void TerminalSummary::write_reasons() {
+  constexpr std::size_t kCount = 5;
   if (!reasons_.empty()) out_ << "\nskipped:\n";
   std::vector<std::pair<std::string, std::size_t>> reasons(reasons_.begin(), reasons_.end());
   std::stable_sort(reasons.begin(), reasons.end(),
                    [](const auto& a, const auto& b) { return a.second > b.second; });
   for (const auto& [reason, count] : reasons) {
-    out_ << right(std::to_string(count), 5) << "  " << reason << '\n';
+    say(right(std::to_string(count), kCount) + std::string(kGap) + reason, kCount + kGap.size());
   }
 }
 
@@ -203,15 +268,16 @@ void TerminalSummary::end() {
       count_in(total_.counts, Verdict::kFail) + count_in(total_.counts, Verdict::kError);
   out_ << '\n';
   if (departures > 0) {
-    out_ << cases_text(departures) << (departures == 1 ? " fails" : " fail")
-         << " as the table of departures says\n";
+    say(cases_text(departures) + (departures == 1 ? " fails" : " fail") +
+        " as the table of departures says");
   }
   const std::string time = " in " + seconds(Clock::now() - began_) + " s";
-  if (total_.all < cases_) out_ << cases_text(cases_ - total_.all) << " did not run\n";
-  if (bad == 0) {
-    out_ << coloured("nothing failed", kGreen) << time << '\n';
+  const bool whole = total_.all == cases_;
+  if (!whole) say(cases_text(cases_ - total_.all) + " did not run");
+  if (bad > 0) {
+    say(coloured(cases_text(bad) + " did not pass", kRed) + time);
   } else {
-    out_ << coloured(cases_text(bad) + " did not pass", kRed) << time << '\n';
+    say(whole ? coloured("nothing failed", kGreen) + time : "nothing failed of what ran" + time);
   }
   out_ << std::flush;
 }

@@ -19,7 +19,8 @@ struct TerminalStyle {
 };
 
 /// A run as it goes along: a line of progress that is overwritten, a line for each case that fails,
-/// and the counts at the end. To anything but a terminal only the lines that stay are written.
+/// and the counts at the end. To anything but a terminal only the lines that stay are written; on
+/// one they are broken between words.
 class TerminalSummary {
  public:
   TerminalSummary(std::ostream& out, const TerminalStyle& style) : out_(out), style_(style) {}
@@ -37,6 +38,7 @@ class TerminalSummary {
     std::size_t all = 0;
   };
 
+  void say(std::string_view line, std::size_t indent = 2);
   void clear_progress();
   void show_progress(std::string_view current);
   void count(const Result& result);

@@ -38,6 +38,15 @@ TEST(TerminalSummary, TellsFailuresOnALineEach) {
   EXPECT_THAT(text, Not(HasSubstr("rdmap.send.delivered")));
 }
 
+TEST(TerminalSummary, CutsWhatIsLongAndHasNoBlank) {
+  std::ostringstream out;
+  TerminalSummary summary(out, {});
+  summary.begin("it", 1);
+  const std::string digits(200, '7'), most(64, '8');
+  summary.result(FakeCase("mpa.a.b").conclude(Verdict::kError, "got (" + digits + "), " + most));
+  EXPECT_THAT(out.str(), HasSubstr(": got (" + std::string(47, '7') + "… " + most + '\n'));
+}
+
 TEST(TerminalSummary, CountsPerLayer) {
   const std::string text = shown({});
   EXPECT_THAT(text, HasSubstr("       passed  failed  errors  departures  skipped\n"
@@ -93,9 +102,34 @@ TEST(TerminalSummary, OverwritesALineOfProgressOnATerminal) {
   EXPECT_THAT(text, Not(HasSubstr("\x1b[3")));
 }
 
-TEST(TerminalSummary, CutsTheLineOfProgressToTheWidth) {
-  const std::string text = shown({.live = true, .width = 20});
-  EXPECT_THAT(text, HasSubstr("\r\x1b[K[1/8] 1 passed  ddp\r"));
+// Three columns stay free: for the cursor, and for the ^C that a terminal shows.
+TEST(TerminalSummary, CutsTheLineOfProgressBetweenWords) {
+  EXPECT_THAT(shown({.live = true, .width = 35}),
+              HasSubstr("\r\x1b[K[1/8] 1 passed  ddp.tagged\r"));
+  EXPECT_THAT(shown({.live = true, .width = 22}), HasSubstr("\r\x1b[K[1/8] 1 passed  ddp\r"));
+  EXPECT_THAT(shown({.live = true, .width = 21}), HasSubstr("\r\x1b[K[1/8] 1 passed\r"));
+  EXPECT_THAT(shown({.live = true, .width = 16}), HasSubstr("\r\x1b[K[1/8]  ddp\r"));
+}
+
+TEST(TerminalSummary, BreaksLinesBetweenWordsOnATerminal) {
+  const std::string text = shown({.live = true, .width = 30});
+  EXPECT_THAT(text, HasSubstr("8 cases against the peer at\n  192.0.2.7:7471\n"));
+  EXPECT_THAT(text, HasSubstr("ERROR mpa.crc.wrong: cannot\n  connect to the target\n"));
+  EXPECT_THAT(text, HasSubstr("    1  the target's agent has\n       no atomic\n"));
+}
+
+TEST(TerminalSummary, CountsNoColumnsForColours) {
+  const std::string text = shown({.live = true, .colours = true, .width = 30});
+  EXPECT_THAT(text, HasSubstr("mpa.crc.wrong\x1b[0m: cannot\n  connect to the target\n"));
+}
+
+TEST(TerminalSummary, CallsOnlyAWholeRunOneInWhichNothingFailed) {
+  std::ostringstream out;
+  TerminalSummary summary(out, {});
+  summary.begin("it", 2);
+  summary.result(FakeCase("mpa.a.b").conclude(Verdict::kPass, {}));
+  summary.end();
+  EXPECT_THAT(out.str(), HasSubstr("\n1 case did not run\nnothing failed of what ran in 0."));
 }
 
 TEST(TerminalSummary, ColoursVerdictsOnATerminal) {
