@@ -85,9 +85,13 @@ void add_conform_command(CLI::App& app, Context& context) {
   add_report_options(*command, context);
   command->add_flag("--self", options->self, "Test this program's own stack, in another process");
   add_device_option(*command, context);
-  command->add_option("--target", options->target, "Where the target listens for iWARP")
+  command
+      ->add_option("--target", options->target,
+                   "Where the target listens for iWARP; port 7471 if none is given")
       ->type_name("HOST:PORT");
-  command->add_option("--agent", options->agent, "Where the target's agent listens")
+  command
+      ->add_option("--agent", options->agent,
+                   "Where the target's agent listens; port 7470 if none is given")
       ->type_name("HOST:PORT");
   command
       ->add_option("--tester-address", options->tester_address,
@@ -141,10 +145,9 @@ void add_conform_command(CLI::App& app, Context& context) {
                    "With --self: another build of this program that shall be the target")
       ->type_name("FILE");
   command->footer(
-      "With --target alone the cases run that need nothing but a listener that accepts. An agent "
-      "on\n"
-      "the target (conformance/agent) makes buffers, receives and completions accessible for the "
-      "rest.\n"
+      "With --target alone the cases run that need nothing but a listener that accepts. An agent\n"
+      "on the target, such as `iwarp agent` for this stack, makes buffers, receives and\n"
+      "completions accessible for the rest.\n"
       "--device is the device of the stack that --self tests.\n"
       "Exit status: 0 if nothing failed, 1 otherwise, 2 wrong usage.\n\n"
       "Examples:\n"

@@ -14,7 +14,6 @@
 #include <vector>
 
 #include "context.hpp"
-#include "utf8.hpp"
 
 extern char** environ;
 
@@ -80,13 +79,19 @@ conform::Address ChildAgent::start() {
   posix_spawn_file_actions_t actions;
   ::posix_spawn_file_actions_init(&actions);
   ::posix_spawn_file_actions_adddup2(&actions, output.write_end(), STDOUT_FILENO);
+  // The terminal's Ctrl-C is for the tester: it ends the case that runs, and then the agent.
+  posix_spawnattr_t attributes;
+  ::posix_spawnattr_init(&attributes);
+  ::posix_spawnattr_setpgroup(&attributes, 0);
+  ::posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
   const std::string name = program_.string();
   std::vector<const char*> arguments{name.c_str(), "agent", "--listen", "127.0.0.1:0", "--once"};
   if (!device_.empty()) arguments.insert(arguments.end(), {"--device", device_.c_str()});
   arguments.push_back(nullptr);
-  const int error = ::posix_spawn(&pid_, name.c_str(), &actions, nullptr,
+  const int error = ::posix_spawn(&pid_, name.c_str(), &actions, &attributes,
                                   const_cast<char* const*>(arguments.data()), environ);
   ::posix_spawn_file_actions_destroy(&actions);
+  ::posix_spawnattr_destroy(&attributes);
   if (error != 0) {
     pid_ = -1;
     throw CommandError(fmt::format("cannot start {}: {}", name, std::strerror(error)));
@@ -96,8 +101,8 @@ conform::Address ChildAgent::start() {
   const std::string line = first_line(output.read_end());
   const auto address = conform::parse_address(line.substr(line.rfind(' ') + 1));
   if (!address) {
-    throw CommandError(fmt::format("{} agent did not say where it listens{}", name,
-                                   line.empty() ? "" : ", but \"" + printable(line) + '"'));
+    throw CommandError(fmt::format("'{} agent' did not say where it listens{}", name,
+                                   line.empty() ? "" : ", but \"" + line + '"'));
   }
   return *address;
 }

@@ -86,6 +86,7 @@ class Run {
 
   bool run() {
     const InterruptGuard guard;
+    if (!options_.report.empty()) conform::make_directory(options_.report);
     conform::Runner runner(plan_);
     begin(runner);
     conform::TerminalSummary summary(std::cout, conform::TerminalStyle::of(STDOUT_FILENO));
@@ -100,6 +101,11 @@ class Run {
       report_.results.push_back(judge(runner, one));
       if (shown) summary.result(report_.results.back());
       if (options_.fail_fast && !is_good(report_.results.back())) break;
+      if (is_out_of_reach()) {
+        report_.remarks.emplace_back(
+            "The target was out of reach from the start: no further case ran.");
+        break;
+      }
     }
     if (shown) summary.end();
     return conclude();
@@ -149,15 +155,30 @@ class Run {
     return result;
   }
 
+  // Whether the first case that needed the target, the last so far, did not get at it.
+  bool is_out_of_reach() const {
+    const auto needed = std::find_if(report_.results.begin(), report_.results.end(),
+                                     [](const auto& one) { return one.verdict != Verdict::kSkip; });
+    return needed != report_.results.end() && std::next(needed) == report_.results.end() &&
+           needed->verdict == Verdict::kError;
+  }
+
   bool conclude() {
     for (const std::string& one : departures_.outdated(report_.results)) {
       report_.remarks.push_back("The target no longer departs in " + one + ".");
       std::cerr << "iwarp: " << report_.remarks.back() << '\n';
     }
     if (context_.output == Output::kJson) std::cout << conform::json_of(report_) << '\n';
-    if (!options_.report.empty()) conform::write_report(report_, options_.report);
-    return !InterruptGuard::interrupted() &&
-           std::all_of(report_.results.begin(), report_.results.end(), is_good);
+    if (!options_.report.empty()) write_report();
+    InterruptGuard::check();
+    return std::all_of(report_.results.begin(), report_.results.end(), is_good);
+  }
+
+  void write_report() const {
+    conform::write_report(report_, options_.report);
+    if (context_.output != Output::kHuman) return;
+    std::cout << "report: " << printable((fs::path(options_.report) / conform::kPageName).string())
+              << '\n';
   }
 
   const ConformOptions& options_;

@@ -36,7 +36,7 @@ std::vector<conform::Case> select(const Selection& selection) {
     if (std::none_of(cases.begin(), cases.end(),
                      [&](const auto& one) { return matches(one.id, wanted); })) {
       throw usage_error("no case, group of cases or tested requirement is called " + wanted +
-                        " (iwarp conform --list names them)");
+                        "; iwarp conform --list names them");
     }
   }
   std::erase_if(cases, [&](const conform::Case& one) {

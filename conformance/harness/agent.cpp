@@ -109,7 +109,7 @@ Agent::Agent(const Address& at, milliseconds timeout) : timeout_(timeout) {
   try {
     tcp_ = Tcp::connect(at, timeout);
   } catch (const Unreachable& error) {
-    throw Unreachable("no agent at " + to_string(at) + ": " + error.what());
+    throw Unreachable("cannot reach the agent: " + std::string(error.what()));
   }
   ends_ = tcp_.ends(true);
   try {

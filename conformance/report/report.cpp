@@ -23,6 +23,8 @@ void write_file(const fs::path& file, std::string_view content) {
   }
 }
 
+}  // namespace
+
 void make_directory(const fs::path& directory) {
   std::error_code error;
   fs::create_directories(directory, error);
@@ -31,8 +33,6 @@ void make_directory(const fs::path& directory) {
                              " for the report: " + error.message());
   }
 }
-
-}  // namespace
 
 std::string capture_name(const Result& result) {
   std::string name(result.test.id);
@@ -54,7 +54,7 @@ void write_report(const Report& report, const fs::path& directory) {
     write_file(directory / capture_name(result),
                {reinterpret_cast<const char*>(capture.data()), capture.size()});
   }
-  write_file(directory / "index.html", page_of(report));
+  write_file(directory / kPageName, page_of(report));
 }
 
 }  // namespace iwarp::conform

@@ -22,9 +22,16 @@ struct Report {
   std::vector<Requirement> requirements{};
 };
 
-/// Writes into `directory`, which is made if it is not there: junit.xml, report.json, index.html,
-/// and CASE-ID.pcapng of each case that had a connection. Files of these names are overwritten,
-/// others stay. Throws std::runtime_error with a sentence that names what cannot be written.
+inline constexpr const char* kPageName = "index.html";
+
+/// Makes the directory of a report if it is not there. Throws as write_report does: before a run,
+/// whose results nobody wants to lose.
+void make_directory(const std::filesystem::path& directory);
+
+/// Writes into `directory`, which is made if it is not there: junit.xml, report.json, the page
+/// kPageName, and CASE-ID.pcapng of each case that had a connection. Files of these names are
+/// overwritten, others stay. Throws std::runtime_error with a sentence that names what cannot be
+/// written.
 void write_report(const Report& report, const std::filesystem::path& directory);
 
 }  // namespace iwarp::conform

@@ -1,13 +1,16 @@
 #!/usr/bin/env python3
 """What the program shows on terminals of 80 and of 30 columns: lines that fit, broken between words."""
 
+import contextlib
 import fcntl
 import os
 import pty
 import re
+import socket
 import struct
 import subprocess
 import termios
+import threading
 import unittest
 
 from devices_test import perf_server
@@ -16,17 +19,21 @@ from service import IWARP, MIB, PATIENCE, ServiceTest, random_file, run, sparse_
 WIDTHS = (80, 30)
 
 
-def shown(columns, *arguments):
-    """What the program writes to a terminal that is so wide, and how it ended."""
+def shown(columns, *arguments, interrupted_at=None):
+    """What the program writes to a terminal that is so wide, and how it ended. With Ctrl-C, typed when that is there."""
     ours, terminal = pty.openpty()
     fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
-    process = subprocess.Popen([IWARP, *arguments], stdin=subprocess.DEVNULL, stdout=terminal, stderr=terminal,
-                               env={**os.environ, "TERM": "xterm"})
+    process = subprocess.Popen([IWARP, *arguments], stdin=terminal, stdout=terminal, stderr=terminal,
+                               env={**os.environ, "TERM": "xterm"}, start_new_session=True,
+                               preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0))
     os.close(terminal)
     output = b""
     try:
         while octets := os.read(ours, 65536):
             output += octets
+            if interrupted_at and interrupted_at in output:
+                interrupted_at = None
+                os.write(ours, b"\x03")
     except OSError:  # so it ends when the program has
         pass
     os.close(ours)
@@ -102,14 +109,83 @@ class Screens(ServiceTest):
                                       (["run", "--device", "rnic:x", "true"], 2), (["conform", "--agent", "127.0.0.1:1"], 1)):
                 with self.subTest(columns=columns, arguments=arguments):
                     text, ended = shown(columns, *arguments)
-                    self.assertRegex(text, r"\Aiwarp: [^\n]+\n\Z")
+                    self.assertRegex(text, r"(?s)\Aiwarp: .+\n\Z")
+                    self.assertEqual(text.count("iwarp: "), 1, text)
+                    self.assert_fits(text, columns)
                     self.assertEqual(ended, status, text)
+                    self.assertEqual(text.split(), run(*arguments).stderr.split())
+
+    def test_of_servers_without_a_port_name_it_once(self):
+        with socket.create_server(("127.0.0.1", 0)) as taken:
+            address = "127.0.0.1:%d" % taken.getsockname()[1]
+            for command in (["serve", self.served], ["perf", "server"], ["agent"]):
+                text, status = shown(80, *command, "--listen", address)
+                self.assertEqual(status, 1, text)
+                self.assertIn("Address already in use", text)
+                self.assertEqual(text.count(address), 1, text)
+
+    def test_of_failures_are_one_line_in_a_file(self):
+        self.assertRegex(run("conform").stderr, r"\Aiwarp: [^\n]{80,}\n\Z")
 
     def test_of_measurements_can_be_read(self):
         server = perf_server(self)
-        text, status = shown(80, "perf", server, "--duration", "0.1")
+        for columns in WIDTHS:
+            for figure, names in (([], ["rate", "messages/s"]),
+                                  (["--latency"], ["min", "median", "p90", "p99", "p99.9", "max", "mean"])):
+                with self.subTest(columns=columns, figure=figure):
+                    text, status = shown(columns, "perf", server, "--duration", "0.1", "--baseline", *figure)
+                    self.assertEqual(status, 0, text)
+                    self.assert_fits(text, columns)
+                    for name in [*names, "iWARP", "raw TCP", "ratio"]:
+                        self.assertRegex(text, rf"(?m)(^|\s){re.escape(name)}(\s|$)")
+        self.assertRegex(run("perf", server, "--duration", "0.1", "--latency").stdout,
+                         r"\Awrite latency \(one-way, usec\), 65536 octets, [^\n]*\n +min +median [^\n]*\niWARP +[\d. ]+\n\Z")
+
+    def test_of_interrupts_tell_of_nothing_else(self):
+        # A terminal tells all processes of its foreground: the agent of --self must not end before the case.
+        for columns in WIDTHS:
+            with self.subTest(columns=columns):
+                text, status = shown(columns, "conform", "--self", interrupted_at=b" passed")
+                self.assertEqual(status, 1, text)
+                self.assertNotIn("FAIL", text)
+                self.assertRegex(" ".join(text.split()),
+                                 r" \d+ cases did not run nothing failed of what ran in [\d.]+ s iwarp: interrupted\Z")
+
+    def test_of_failing_cases_fit(self):
+        listener = socket.create_server(("127.0.0.1", 0))
+        self.addCleanup(listener.close)
+        address = "127.0.0.1:%d" % listener.getsockname()[1]
+
+        def close_each():
+            with contextlib.suppress(OSError):
+                while True:
+                    listener.accept()[0].close()
+        threading.Thread(target=close_each, daemon=True).start()
+        for columns in WIDTHS:
+            text, status = shown(columns, "conform", "--target", address, "--timeout", "100", "--case", "mpa.startup.reply",
+                                 "--case", "mpa.fpdu")
+            self.assertEqual(status, 1, text)
+            self.assertIn("FAIL", text)
+            self.assert_fits(re.sub(r"\x1b\[\d*m", "", re.sub(r"\r\x1b\[K", "\n", text)), columns)
+
+    def test_of_unreachable_targets_tell_it_once(self):
+        text, status = shown(30, "conform", "--target", "127.0.0.1:1")
+        self.assertEqual(status, 1, text)
+        self.assertEqual(text.count("refused"), 1, text)
+        self.assertIn("did not run", text)
+        text, status = shown(80, "conform", "--agent", "127.0.0.1:1")
+        self.assertEqual(text.count("127.0.0.1:1"), 1, text)
+
+    def test_of_conformance_runs_say_where_the_report_is(self):
+        case = ("conform", "--self", "--case", "mpa.startup.reply", "--report")
+        text, status = shown(80, *case, self.path("report"))
         self.assertEqual(status, 0, text)
-        self.assert_fits(text, 80)
+        page = text.splitlines()[-1].removeprefix("report: ")
+        self.assertTrue(os.path.isfile(page), text)
+        # A run is not lost for want of a directory.
+        text, status = shown(80, *case, "/proc/none")
+        self.assertEqual(status, 1, text)
+        self.assertRegex(text, r"\Aiwarp: cannot make the directory /proc/none")
 
 
 if __name__ == "__main__":
