@@ -193,8 +193,21 @@ void TerminalSummary::tell(const Result& result) {
   const std::string why = compared
                               ? "expected " + clean(result.expected) + "; got " + clean(result.got)
                               : clean(result.text);
+  if (!fail && why == error_) {
+    ++like_it_;
+    return;
+  }
+  tell_of_the_like();
+  if (!fail) error_ = why;
   say(coloured(fail ? "FAIL " : "ERROR", kRed) + ' ' + coloured(clean(result.test.id), kBold) +
       ": " + without_long_words(why));
+}
+
+// Of an agent that is gone each further case tells the same.
+void TerminalSummary::tell_of_the_like() {
+  if (like_it_ > 0) say(coloured("ERROR", kRed) + " the same in " + cases_text(like_it_));
+  like_it_ = 0;
+  error_.clear();
 }
 
 void TerminalSummary::result(const Result& result) {
@@ -260,6 +273,7 @@ void TerminalSummary::write_reasons() {
 
 void TerminalSummary::end() {
   constexpr std::size_t kNarrow = 60;
+  tell_of_the_like();
   clear_progress();
   style_.width < kNarrow ? write_narrow_table() : write_table();
   write_reasons();

@@ -43,6 +43,7 @@ class TerminalSummary {
   void show_progress(std::string_view current);
   void count(const Result& result);
   void tell(const Result& result);
+  void tell_of_the_like();
   std::vector<std::pair<std::string, const Row*>> rows() const;
   void write_table();
   void write_narrow_table();
@@ -57,6 +58,8 @@ class TerminalSummary {
   Row total_;
   std::vector<std::pair<std::string, Row>> layers_;
   std::map<std::string, std::size_t> reasons_;
+  std::string error_;        // that was told last
+  std::size_t like_it_ = 0;  // cases that met the same since
 };
 
 }  // namespace iwarp::conform

@@ -7,6 +7,8 @@
 
 #include <cstdlib>
 #include <sstream>
+#include <utility>
+#include <vector>
 
 #include "conformance/fake_run.hpp"
 
@@ -36,6 +38,22 @@ TEST(TerminalSummary, TellsFailuresOnALineEach) {
                               "got the CRC is 0x12345678, computed 0x12345778\n"));
   EXPECT_THAT(text, HasSubstr("\nERROR mpa.crc.wrong: cannot connect to the target\n"));
   EXPECT_THAT(text, Not(HasSubstr("rdmap.send.delivered")));
+}
+
+TEST(TerminalSummary, TellsAnErrorOnceThatMeetsOneCaseAfterTheOther) {
+  std::ostringstream out;
+  TerminalSummary summary(out, {});
+  summary.begin("it", 6);
+  const std::vector<std::pair<const char*, const char*>> errors{
+      {"mpa.a.a", "one"},  {"mpa.a.b", "gone"}, {"mpa.a.c", "gone"},
+      {"mpa.a.d", "gone"}, {"mpa.a.e", "one"},  {"mpa.a.f", "one"}};
+  for (const auto& [id, text] : errors) {
+    summary.result(FakeCase(id).conclude(Verdict::kError, text));
+  }
+  summary.end();
+  EXPECT_THAT(out.str(),
+              HasSubstr("ERROR mpa.a.a: one\nERROR mpa.a.b: gone\nERROR the same in 2 cases\n"
+                        "ERROR mpa.a.e: one\nERROR the same in 1 case\n\n"));
 }
 
 TEST(TerminalSummary, CutsWhatIsLongAndHasNoBlank) {
