@@ -32,7 +32,8 @@ struct Completion {
   std::size_t program = 0;  ///< kProgram: the index of the word that names the program.
 };
 
-/// What only the running system or another part of the program knows of the values with such a name ("DEVICE").
+/// What only the running system or another part of the program knows of the values with such a name
+/// ("DEVICE").
 using ValueSources = std::map<std::string, std::function<std::vector<Candidate>()>>;
 
 /// Completes the last of `words`, of which the first is the program's name; words behind it do not

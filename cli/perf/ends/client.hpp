@@ -32,7 +32,8 @@ class Client {
   Client& operator=(const Client&) = delete;
 
   /// Agrees on the workload and measures in slices of about a second, those of ours and of the
-  /// baseline in turn. Throws a MeasurementRefused, a LinkLost, a PeerSilent or another CommandError.
+  /// baseline in turn. Throws a MeasurementRefused, a LinkLost, a PeerSilent or another
+  /// CommandError.
   Results measure();
 
  private:
