@@ -109,8 +109,8 @@ class Screens(ServiceTest):
                                       (["run", "--device", "rnic:x", "true"], 2), (["conform", "--agent", "127.0.0.1:1"], 1)):
                 with self.subTest(columns=columns, arguments=arguments):
                     text, ended = shown(columns, *arguments)
-                    self.assertRegex(text, r"(?s)\Aiwarp: .+\n\Z")
-                    self.assertEqual(text.count("iwarp: "), 1, text)
+                    self.assertRegex(text, r"(?s)\Aiwarp:\s.+\n\Z")
+                    self.assertEqual(len(re.findall(r"iwarp:\s", text)), 1, text)
                     self.assert_fits(text, columns)
                     self.assertEqual(ended, status, text)
                     self.assertEqual(text.split(), run(*arguments).stderr.split())
