@@ -90,20 +90,17 @@ std::string broken(std::string_view line, std::size_t width, std::size_t indent)
   return out;
 }
 
-// What a peer has sent may be long, in digits without a blank. The report has it whole.
-std::string without_long_words(std::string_view text) {
-  constexpr std::size_t kLongest = 64, kShown = 48;
+// Octets that a peer has sent may be many: of their digits the first. The report has them all.
+std::string with_short_octets(std::string_view text) {
+  constexpr std::size_t kLongest = 40, kShown = 24;
   std::string out;
-  for (std::size_t begin = 0, end = 0; begin < text.size(); begin = end + 1) {
-    end = std::min(text.find(' ', begin), text.size());
-    std::string_view word = text.substr(begin, end - begin);
-    const bool cut = word.size() > kLongest;
-    if (cut) {
-      std::size_t shown = kShown;
-      while (shown > 0 && (static_cast<unsigned char>(word[shown]) & 0xC0) == 0x80) --shown;
-      word = word.substr(0, shown);
-    }
-    out.append(begin > 0 ? " " : "").append(word).append(cut ? "…" : "");
+  for (std::size_t begin = 0; begin < text.size();) {
+    const std::size_t end =
+        std::min(text.find_first_not_of("0123456789abcdef", begin), text.size());
+    const bool cut = end - begin > kLongest;
+    out.append(text.substr(begin, cut ? kShown : end - begin)).append(cut ? "…" : "");
+    if (end < text.size()) out += text[end];
+    begin = end + 1;
   }
   return out;
 }
@@ -200,7 +197,7 @@ void TerminalSummary::tell(const Result& result) {
   tell_of_the_like();
   if (!fail) error_ = why;
   say(coloured(fail ? "FAIL " : "ERROR", kRed) + ' ' + coloured(clean(result.test.id), kBold) +
-      ": " + without_long_words(why));
+      ": " + with_short_octets(why));
 }
 
 // Of an agent that is gone each further case tells the same.
