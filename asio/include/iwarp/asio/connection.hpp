@@ -5,147 +5,23 @@
 #include <concepts>
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "iwarp/asio/buffer.hpp"
-#include "iwarp/asio/detail/operation.hpp"
+#include "iwarp/asio/connection_options.hpp"
+#include "iwarp/asio/detail/posted.hpp"
 #include "iwarp/asio/device.hpp"
 #include "iwarp/asio/memory_window.hpp"
 #include "iwarp/asio/message_pool.hpp"
+#include "iwarp/asio/request.hpp"
 #include "iwarp/base/export.hpp"
 
 namespace iwarp::asio {
 
-/// An IPv4 or IPv6 address and a TCP port.
-using endpoint = boost::asio::ip::tcp::endpoint;
 /// What both sides agreed on.
 using connection_info = verbs::ConnectionInfo;
-
-// The options below have no destructors to run: g++ 12 destroys temporaries twice that are braced
-// aggregates inside a co_await expression (GCC bug 98401).
-
-/// How one side wants to start a connection (RFC 5044 §7.1, RFC 6581 §9), as verbs::ConnectOptions.
-struct IWARP_API connect_options {
-  boost::asio::const_buffer private_data{};  ///< 508 octets at most; copied by the call.
-  std::uint16_t ird = 16;                    ///< Inbound Reads and atomics that this side holds.
-  std::uint16_t ord = 16;                    ///< Outbound ones that it would like.
-  std::uint8_t mpa_revision = 2;             ///< Or 1 (RFC 5044).
-  bool peer_to_peer = true;                  ///< Either side may send first (revision 2 only).
-  bool require_crc = true;                   ///< CRC is used if either side requires it.
-  bool want_markers = false;                 ///< Ask the peer to put markers in what it sends.
-  bool rfc7306 = true;                       ///< Atomics and Immediate Data.
-  bool fall_back = true;  ///< Try revision 1 once if a revision 2 request gets no answer.
-  endpoint from{};        ///< The local end; by default the system's choice.
-  std::chrono::milliseconds retry_refused{0};  ///< For how long a refused one is tried again.
-  std::chrono::milliseconds timeout = std::chrono::seconds(10);  ///< TCP and start-up together.
-
-  /// The same for the verbs layer, with a copy of the private data.
-  [[nodiscard]] verbs::ConnectOptions to_verbs() const;
-};
-
-/// What a connection is made with.
-struct connection_options {
-  std::uint32_t max_sends = 128;     ///< Requests given to the device at once; more wait here.
-  std::uint32_t max_receives = 128;  ///< The same for async_receive() with a buffer.
-  std::uint32_t max_buffers = 4;     ///< Elements of a buffer_list, up to buffer_list::kMax.
-  std::uint32_t max_inline = 256;    ///< Octets that may be sent from memory not registered.
-  /// Where async_receive() without a buffer takes messages from; it is kept. Of the same domain.
-  const message_pool* messages = nullptr;
-  /// Without one: this many receives of `message_size` octets of the connection's own.
-  std::uint32_t message_count = 0;
-  std::uint32_t message_size = 4096;  ///< Octets of each.
-  /// A directory for a capture, as in verbs::QpOptions; null: none. Read by the constructor.
-  const char* capture = nullptr;
-  /// Whether the program leaves alone what it sends until that is done, as in verbs::QpOptions.
-  verbs::SourceBuffers source_buffers = verbs::SourceBuffers::kMayChange;
-  /// The most octets of an FPDU that this end sends, as in verbs::QpOptions; 0: what fits a
-  /// segment.
-  std::uint32_t max_fpdu = 0;
-  /// How long it lasts without a sign of life from the peer, as in verbs::QpOptions.
-  verbs::Liveness liveness{};
-};
-
-/// What a receive into a buffer got.
-struct received {
-  std::size_t size = 0;  ///< Octets of the message; with `immediate` of the Write before it.
-  std::optional<std::uint64_t>
-      immediate{};                    ///< What Immediate Data said, if it was that (RFC 7306 §6).
-  std::optional<Stag> invalidated{};  ///< The STag of this side that the message ended, if any.
-};
-
-/// Everything that can be asked of a send queue. The functions of connection are short for it.
-struct send_request {
-  verbs::Opcode opcode = verbs::Opcode::kSend;  ///< What is asked for.
-  /// This side's memory: the data, or the sink of a Read, which was registered with local write.
-  const_buffer_list local{};
-  /// Instead of `local`, at most max_inline octets, copied before the operation is queued.
-  boost::asio::const_buffer unregistered{};
-  /// Writes, Reads: as long as `local`, or longer; atomics: 8 octets.
-  remote_buffer remote{};
-  bool fence = false;              ///< Waits until the Reads and atomics before it have ended.
-  bool solicited = false;          ///< Wakes a peer that waits for solicited events only.
-  Stag invalidate{};               ///< Opcode::kSendInvalidate: the peer's; kInvalidate: ours.
-  std::uint64_t immediate = 0;     ///< Of requests with immediate: eight octets.
-  verbs::AtomicOperands atomic{};  ///< Of atomics.
-};
-
-namespace detail {
-class connection_core;
-class registered_places;
-
-/// A request on its way through a queue of the device. Its address is the wr_id.
-class posted_base : public operation_base {
- public:
-  enum class queue : std::uint8_t { send, receive };
-
-  queue in = queue::send;
-  bool is_atomic = false;
-  /// Where the result of an atomic comes, or a message lies that does not go inline; else null.
-  registered_places* places = nullptr;
-  std::uint32_t place = 0;              ///< In `places`.
-  verbs::BindWr bind{};                 ///< Of a binding.
-  const void* window_domain = nullptr;  ///< Of a binding.
-  send_request request{};               ///< Of a receive only `local`.
-  std::vector<std::byte> copied{};      ///< What was not registered, while the request waits here.
-  std::shared_ptr<connection_core> owner{};  ///< Stays until the device has answered.
-
- protected:
-  using operation_base::operation_base;
-  ~posted_base() = default;
-};
-
-template <typename Result>
-class posted : public posted_base {
- public:
-  using result_type = Result;
-  Result result{};
-
- protected:
-  using posted_base::posted_base;
-  ~posted() = default;
-};
-
-IWARP_API std::weak_ptr<canceller> link_of(const std::shared_ptr<connection_core>& core);
-
-/// Takes the descriptor out of Asio's hands.
-IWARP_API verbs::StreamingSocket release(boost::asio::ip::tcp::socket socket,
-                                         std::vector<std::byte> already_read);
-
-// What the templates below call. Each ends the operation sooner or later.
-IWARP_API void start_connect(connection_core&, operation<nothing>&, const endpoint&,
-                             const verbs::ConnectOptions&);
-IWARP_API void start_adopt(connection_core&, operation<nothing>&, verbs::StreamingSocket&,
-                           const verbs::ConnectOptions&);
-IWARP_API void start_shutdown(connection_core&, operation<nothing>&);
-IWARP_API void start_message(connection_core&, operation<message>&);
-IWARP_API void start_receive(connection_core&, posted<received>&, const buffer_list&);
-IWARP_API void start_request(connection_core&, posted<nothing>&, const send_request&);
-IWARP_API void start_atomic(connection_core&, posted<std::uint64_t>&, const send_request&);
-IWARP_API void start_bind(connection_core&, posted<remote_buffer>&, const binding&);
-}  // namespace detail
 
 /// One end of an iWARP connection: an I/O object as Asio has them. Each function async_… starts an
 /// operation and returns; its completion handler, future or coroutine is told of the end, on its
