@@ -478,13 +478,21 @@ class PerfEnds(unittest.TestCase):
                     self.assert_says(client, "(the peer closed the connection|the peer terminated|"
                                              "connection lost: (Connection reset|Broken pipe))")
 
+    def assert_ends_alone(self, client, sentence):
+        """While its server stands still. An end in order would wait for that, for a minute."""
+        said = client.communicate(timeout=40)[1]
+        self.assertEqual((client.returncode, said), (1, f"iwarp: {sentence}\n"))
+
     def test_by_silence(self):
         client = self.start_client("--timeout", "4")
         self.server.process.send_signal(signal.SIGSTOP)
-        # In order a connection ends after a minute if its peer takes nothing in: this end is at once.
-        said = client.communicate(timeout=40)[1]
-        self.assertEqual(f"iwarp: {self.server.address}: the peer showed no sign of life for 4 s\n", said)
-        self.assertEqual(client.returncode, 1)
+        self.assert_ends_alone(client, f"{self.server.address}: the peer showed no sign of life for 4 s")
+
+    def test_by_a_signal(self):
+        client = self.start_client()
+        self.server.process.send_signal(signal.SIGSTOP)
+        client.send_signal(signal.SIGINT)
+        self.assert_ends_alone(client, "interrupted")
 
     def test_by_silence_needs_no_more_patience(self):
         # An orderly end would wait a minute for what is posted.
