@@ -478,6 +478,18 @@ class PerfEnds(unittest.TestCase):
                     self.assert_says(client, "(the peer closed the connection|the peer terminated|"
                                              "connection lost: (Connection reset|Broken pipe))")
 
+    def unread(self):
+        """Octets that wait in the sockets of the server (rx_queue of /proc/net/tcp)."""
+        with open("/proc/net/tcp", encoding="ascii") as table:
+            sockets = [line.split() for line in table][1:]
+        return sum(int(fields[4].partition(":")[2], 16) for fields in sockets
+                   if int(fields[1].partition(":")[2], 16) == self.server.port)
+
+    def stands_still(self):
+        before = self.unread()
+        time.sleep(0.1)
+        return 0 < before == self.unread()
+
     def assert_ends_alone(self, client, sentence):
         """While its server stands still. An end in order would wait a minute for what is posted."""
         said = client.communicate(timeout=40)[1]
@@ -491,6 +503,7 @@ class PerfEnds(unittest.TestCase):
     def test_by_a_signal(self):
         client = self.start_client("--op", "write", "--timeout", "3600")
         self.server.process.send_signal(signal.SIGSTOP)
+        self.assertTrue(wait_until(self.stands_still))
         client.send_signal(signal.SIGINT)
         self.assert_ends_alone(client, "interrupted")
 
