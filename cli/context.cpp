@@ -13,7 +13,7 @@ namespace iwarp::cli {
 void print_error(const std::string& sentence) {
   const std::string line = "iwarp: " + printable(sentence);
   const auto width = terminal_columns(STDERR_FILENO);
-  std::fputs((width ? filled(line, *width) : line + "\n").c_str(), stderr);
+  std::fputs((width ? broken(line, *width) : line + "\n").c_str(), stderr);
 }
 
 const char* describe(const std::exception& failure) noexcept {

@@ -73,8 +73,8 @@ inline void require(const verbs::Outcome<void>& outcome, const std::string& what
   if (!outcome) throw CommandError(fmt::format("{}: {}", what, outcome.error().message));
 }
 
-/// Prints "iwarp: SENTENCE" as one line on standard error; on a terminal, whose end of line knows
-/// no words, in as many as it takes. Control characters, which may come from a peer, are replaced.
+/// Prints "iwarp: SENTENCE" as one line on standard error; on a terminal, in lines that are broken
+/// between words. Control characters, which may come from a peer, are replaced.
 void print_error(const std::string& sentence);
 
 /// The same of what ended a subcommand, even where there is no memory left.

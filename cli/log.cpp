@@ -8,11 +8,11 @@
 namespace iwarp::cli {
 namespace {
 
-spdlog::level::level_enum level_of(LogLevel level) {
+spdlog::level::level_enum level_of(process::LogLevel level) {
   switch (level) {
-    case LogLevel::kDebug: return spdlog::level::debug;
-    case LogLevel::kInfo: return spdlog::level::info;
-    case LogLevel::kWarning: break;
+    case process::LogLevel::kDebug: return spdlog::level::debug;
+    case process::LogLevel::kInfo: return spdlog::level::info;
+    case process::LogLevel::kWarn: break;
   }
   return spdlog::level::warn;
 }
@@ -30,7 +30,7 @@ void configure_log(const std::string& level, StackWarnings stack) {
   verbs::set_logger(below);
 }
 
-void log_line(LogLevel level, fmt::string_view text, fmt::format_args values) noexcept {
+void log_line(process::LogLevel level, fmt::string_view text, fmt::format_args values) noexcept {
   try {
     if (spdlog::should_log(level_of(level)))
       spdlog::log(level_of(level), fmt::vformat(text, values));

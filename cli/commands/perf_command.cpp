@@ -93,7 +93,7 @@ perf::ClientOptions client_options(const PerfArguments& arguments) {
   return options;
 }
 
-/// `iwarp perf servr` is no host.
+/// An unknown host that looks like the word server is told as that.
 perf::Results measure(verbs::Device& device, const perf::ClientOptions& options) try {
   return perf::run_client(device, options);
 } catch (const UnknownHost& unknown) {

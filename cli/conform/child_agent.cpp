@@ -6,6 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <csignal>
@@ -14,6 +15,7 @@
 #include <vector>
 
 #include "context.hpp"
+#include "interrupt.hpp"
 
 extern char** environ;
 
@@ -53,10 +55,13 @@ std::string first_line(int descriptor) {
   std::string line;
   const auto end = std::chrono::steady_clock::now() + kStartTime;
   for (;;) {
+    InterruptGuard::check();
     const auto left =
         std::chrono::ceil<std::chrono::milliseconds>(end - std::chrono::steady_clock::now());
+    if (left <= 0ms) return line;
     pollfd poll{descriptor, POLLIN, 0};
-    if (left <= 0ms || ::poll(&poll, 1, static_cast<int>(left.count())) == 0) return line;
+    const int ready = ::poll(&poll, 1, static_cast<int>(std::min(left, kInterruptSlice).count()));
+    if (ready == 0 || (ready < 0 && errno == EINTR)) continue;
     char c = 0;
     if (::read(descriptor, &c, 1) != 1 || c == '\n') return line;
     line += c;

@@ -85,7 +85,6 @@ class Run {
   }
 
   bool run() {
-    const InterruptGuard guard;
     if (!options_.report.empty()) conform::make_directory(options_.report);
     conform::Runner runner(plan_);
     begin(runner);
@@ -101,7 +100,7 @@ class Run {
       report_.results.push_back(judge(runner, one));
       if (shown) summary.result(report_.results.back());
       if (options_.fail_fast && !is_good(report_.results.back())) break;
-      if (is_out_of_reach()) {
+      if (is_out_of_reach() && report_.results.size() < cases_.size()) {
         report_.remarks.emplace_back(
             "The target was out of reach from the start: no further case ran.");
         break;
@@ -155,18 +154,18 @@ class Run {
     return result;
   }
 
-  // Whether the first case that needed the target, the last so far, did not get at it.
+  // Whether the case that ran last is the first one that needed the target, and did not get at it.
   bool is_out_of_reach() const {
     const auto needed = std::find_if(report_.results.begin(), report_.results.end(),
                                      [](const auto& one) { return one.verdict != Verdict::kSkip; });
     return needed != report_.results.end() && std::next(needed) == report_.results.end() &&
-           needed->verdict == Verdict::kError;
+           needed->out_of_reach;
   }
 
   bool conclude() {
     for (const std::string& one : departures_.outdated(report_.results)) {
       report_.remarks.push_back("The target no longer departs in " + one + ".");
-      std::cerr << "iwarp: " << report_.remarks.back() << '\n';
+      print_error(report_.remarks.back());
     }
     if (context_.output == Output::kJson) std::cout << conform::json_of(report_) << '\n';
     if (!options_.report.empty()) write_report();
@@ -194,6 +193,7 @@ class Run {
 
 bool run_conform(const ConformOptions& options, const Context& context) {
   check_options(options, context);
+  const InterruptGuard guard;
   try {
     return Run(options, context).run();
   } catch (const conform::Unreachable& error) {

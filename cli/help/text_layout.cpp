@@ -3,6 +3,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <sstream>
 #include <utility>
 
@@ -71,6 +72,21 @@ std::string filled(std::string_view words, std::size_t width, std::string first,
     fresh = false;
   }
   return fresh ? text : text + line + "\n";
+}
+
+std::string broken(std::string_view sentence, std::size_t width) {
+  std::string text;
+  std::size_t column = 0;
+  for (std::size_t begin = 0, end = 0; begin <= sentence.size(); begin = end + 1) {
+    end = std::min(sentence.find(' ', begin), sentence.size());
+    const std::string_view word = sentence.substr(begin, end - begin);
+    const bool single = begin > 1 && sentence[begin - 2] != ' ' && !word.empty();
+    const bool breaks = single && column + 1 + columns(word) > width;
+    if (begin > 0) text += breaks ? '\n' : ' ';
+    text += word;
+    column = columns(word) + (breaks ? 0 : column + (begin > 0 ? 1 : 0));
+  }
+  return text + '\n';
 }
 
 std::string filled_paragraphs(const std::string& text, std::size_t width) {

@@ -19,6 +19,10 @@ std::size_t output_columns();
 std::string filled(std::string_view words, std::size_t width, std::string first = {},
                    std::size_t indent = 0);
 
+/// A sentence in lines of at most `width` columns, each with its end of line, broken at single
+/// blanks; all others stay, as they may be part of a name.
+std::string broken(std::string_view sentence, std::size_t width);
+
 /// Paragraphs, between which an empty line stands, each filled. A line that begins with a blank,
 /// and a paragraph that begins with "Example", stay as they are; "Exit status:" begins a line.
 std::string filled_paragraphs(const std::string& text, std::size_t width);

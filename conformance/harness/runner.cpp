@@ -78,6 +78,9 @@ void Runner::judge(Result& result) {
   } catch (const AgentError& error) {
     // What the interface of its stack cannot say is no fault of the stack on the wire.
     conclude(error.is("EOPNOTSUPP") ? Verdict::kSkip : Verdict::kFail, error.what());
+  } catch (const CannotConnect& error) {
+    conclude(Verdict::kError, error.what());
+    result.out_of_reach = true;
   } catch (const std::exception& error) {
     conclude(Verdict::kError, error.what());
   }

@@ -20,6 +20,7 @@ struct Result {
   Verdict verdict = Verdict::kError;
   std::string text{};             ///< Why; empty for kPass.
   std::string expected{}, got{};  ///< kFail and kDeparture.
+  bool out_of_reach = false;      ///< kError: the target did not answer at its address.
   Clock::duration duration{};
   Transcript transcript{};
 };

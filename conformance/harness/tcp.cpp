@@ -48,7 +48,9 @@ struct Resolved {
     const char* host = address.host.empty() ? nullptr : address.host.c_str();
     const int status = ::getaddrinfo(host, port.c_str(), &hints, &list);
     if (status != 0) {
-      throw Unreachable("cannot resolve " + address.host + ": " + ::gai_strerror(status));
+      const std::string text = "cannot resolve " + address.host + ": " + ::gai_strerror(status);
+      if (passive) throw std::runtime_error(text);
+      throw CannotConnect(text);
     }
   }
   Resolved(const Resolved&) = delete;
@@ -124,7 +126,7 @@ Tcp Tcp::connect(const Address& to, milliseconds timeout, int max_segment_size) 
     tcp.set_no_delay();
     return tcp;
   }
-  throw Unreachable("cannot connect to " + to_string(to) + ": " + error_text(error));
+  throw CannotConnect("cannot connect to " + to_string(to) + ": " + error_text(error));
 }
 
 bool Tcp::send(OctetView octets, milliseconds timeout) {
@@ -191,7 +193,7 @@ TcpListener::TcpListener(const std::string& address) {
       ::listen(descriptor_, 16) != 0) {
     const int error = errno;
     if (descriptor_ >= 0) ::close(descriptor_);
-    throw Unreachable("cannot listen on " + address + ": " + error_text(error));
+    throw std::runtime_error("cannot listen on " + address + ": " + error_text(error));
   }
   std::string ignored;
   name_of(descriptor_, ::getsockname, ignored, port_);

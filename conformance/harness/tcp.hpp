@@ -33,7 +33,7 @@ class Tcp {
   }
   ~Tcp() { close(); }
 
-  /// Advertises `max_segment_size`, or by default what the system chooses. Throws Unreachable.
+  /// Advertises `max_segment_size`, or by default what the system chooses. Throws CannotConnect.
   static Tcp connect(const Address& to, milliseconds timeout, int max_segment_size = 0);
 
   bool is_open() const { return descriptor_ >= 0; }
@@ -55,7 +55,7 @@ class Tcp {
 
 class TcpListener {
  public:
-  /// On `address`, empty for all, on a port that the system chooses. Throws Unreachable.
+  /// On `address`, empty for all, on a port that the system chooses. Throws a runtime_error.
   explicit TcpListener(const std::string& address);
   TcpListener(const TcpListener&) = delete;
   TcpListener& operator=(const TcpListener&) = delete;

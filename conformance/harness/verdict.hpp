@@ -24,4 +24,9 @@ struct Unreachable : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+/// Nothing answers at its address.
+struct CannotConnect : Unreachable {
+  using Unreachable::Unreachable;
+};
+
 }  // namespace iwarp::conform

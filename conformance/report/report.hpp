@@ -25,7 +25,7 @@ struct Report {
 inline constexpr const char* kPageName = "index.html";
 
 /// Makes the directory of a report if it is not there. Throws as write_report does: before a run,
-/// whose results nobody wants to lose.
+/// so that its results are not lost for want of it.
 void make_directory(const std::filesystem::path& directory);
 
 /// Writes into `directory`, which is made if it is not there: junit.xml, report.json, the page

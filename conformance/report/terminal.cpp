@@ -90,9 +90,10 @@ std::string broken(std::string_view line, std::size_t width, std::size_t indent)
   return out;
 }
 
-// Octets that a peer has sent may be many: of their digits the first. The report has them all.
+// Octets that a peer has sent may fill the terminal: of their digits the first. A terminated header
+// fits whole.
 std::string with_short_octets(std::string_view text) {
-  constexpr std::size_t kLongest = 40, kShown = 24;
+  constexpr std::size_t kLongest = 112, kShown = 24;
   std::string out;
   for (std::size_t begin = 0; begin < text.size();) {
     const std::size_t end =
@@ -190,14 +191,14 @@ void TerminalSummary::tell(const Result& result) {
   const std::string why = compared
                               ? "expected " + clean(result.expected) + "; got " + clean(result.got)
                               : clean(result.text);
-  if (!fail && why == error_) {
+  if (!fail && style_.live && why == error_) {
     ++like_it_;
     return;
   }
   tell_of_the_like();
   if (!fail) error_ = why;
   say(coloured(fail ? "FAIL " : "ERROR", kRed) + ' ' + coloured(clean(result.test.id), kBold) +
-      ": " + with_short_octets(why));
+      ": " + (style_.live ? with_short_octets(why) : why));
 }
 
 // Of an agent that is gone each further case tells the same.

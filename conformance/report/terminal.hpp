@@ -19,8 +19,9 @@ struct TerminalStyle {
 };
 
 /// A run as it goes along: a line of progress that is overwritten, a line for each case that fails,
-/// and the counts at the end. To anything but a terminal only the lines that stay are written; on
-/// one they are broken between words.
+/// and the counts at the end. To anything but a terminal only the lines that stay are written. On
+/// one they are broken between words, show the first of many octets, and an error that further
+/// cases meet is told with their number.
 class TerminalSummary {
  public:
   TerminalSummary(std::ostream& out, const TerminalStyle& style) : out_(out), style_(style) {}

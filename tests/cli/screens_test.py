@@ -20,7 +20,8 @@ WIDTHS = (80, 30)
 
 
 def shown(columns, *arguments, interrupted_at=None):
-    """What the program writes to a terminal that is so wide, and how it ended. With Ctrl-C, typed when that is there."""
+    """What the program writes to a terminal that is so wide, and how it ended. Types Ctrl-C when the output
+    has `interrupted_at`."""
     ours, terminal = pty.openpty()
     fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
     process = subprocess.Popen([IWARP, *arguments], stdin=terminal, stdout=terminal, stderr=terminal,

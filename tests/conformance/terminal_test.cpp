@@ -40,9 +40,9 @@ TEST(TerminalSummary, TellsFailuresOnALineEach) {
   EXPECT_THAT(text, Not(HasSubstr("rdmap.send.delivered")));
 }
 
-TEST(TerminalSummary, TellsAnErrorOnceThatMeetsOneCaseAfterTheOther) {
+std::string shown_errors(const TerminalStyle& style) {
   std::ostringstream out;
-  TerminalSummary summary(out, {});
+  TerminalSummary summary(out, style);
   summary.begin("it", 6);
   const std::vector<std::pair<const char*, const char*>> errors{
       {"mpa.a.a", "one"},  {"mpa.a.b", "gone"}, {"mpa.a.c", "gone"},
@@ -51,18 +51,37 @@ TEST(TerminalSummary, TellsAnErrorOnceThatMeetsOneCaseAfterTheOther) {
     summary.result(FakeCase(id).conclude(Verdict::kError, text));
   }
   summary.end();
-  EXPECT_THAT(out.str(),
-              HasSubstr("ERROR mpa.a.a: one\nERROR mpa.a.b: gone\nERROR the same in 2 cases\n"
-                        "ERROR mpa.a.e: one\nERROR the same in 1 case\n\n"));
+  return out.str();
+}
+
+TEST(TerminalSummary, TellsAnErrorOnceThatMeetsOneCaseAfterTheOther) {
+  const std::string text = shown_errors({.live = true});
+  EXPECT_THAT(text,
+              AllOf(HasSubstr("ERROR mpa.a.b: gone\n"), HasSubstr("ERROR the same in 2 cases\n"),
+                    HasSubstr("ERROR mpa.a.e: one\n"), HasSubstr("ERROR the same in 1 case\n")));
+  EXPECT_THAT(text, Not(HasSubstr("mpa.a.c: gone")));
+  EXPECT_THAT(text, Not(HasSubstr("mpa.a.f: one")));
+}
+
+TEST(TerminalSummary, NamesEachCaseInAFile) {
+  EXPECT_THAT(shown_errors({}),
+              HasSubstr("ERROR mpa.a.b: gone\nERROR mpa.a.c: gone\nERROR mpa.a.d: gone\n"));
+}
+
+std::string shown_octets(const TerminalStyle& style, std::size_t digits) {
+  std::ostringstream out;
+  TerminalSummary summary(out, style);
+  summary.begin("it", 1);
+  const std::string text = "got (" + std::string(digits, '7') + "), 8";
+  summary.result(FakeCase("mpa.a.b").conclude(Verdict::kError, text));
+  return out.str();
 }
 
 TEST(TerminalSummary, ShowsTheFirstOfManyOctets) {
-  std::ostringstream out;
-  TerminalSummary summary(out, {});
-  summary.begin("it", 1);
-  const std::string digits(200, '7'), most(40, '8');
-  summary.result(FakeCase("mpa.a.b").conclude(Verdict::kError, "got (" + digits + "), " + most));
-  EXPECT_THAT(out.str(), HasSubstr(": got (" + std::string(24, '7') + "…), " + most + '\n'));
+  const TerminalStyle wide{.live = true, .width = 300};
+  EXPECT_THAT(shown_octets(wide, 200), HasSubstr(": got (" + std::string(24, '7') + "…), 8\n"));
+  EXPECT_THAT(shown_octets(wide, 112), HasSubstr(": got (" + std::string(112, '7') + "), 8\n"));
+  EXPECT_THAT(shown_octets({}, 200), HasSubstr(": got (" + std::string(200, '7') + "), 8\n"));
 }
 
 TEST(TerminalSummary, CountsPerLayer) {

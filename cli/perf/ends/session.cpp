@@ -65,6 +65,8 @@ void Session::run(verbs::ConnectionRequest request) {
 
 void Session::agree() try { prepare(); } catch (const LinkLost&) {
   throw;
+} catch (const PeerSilent&) {
+  throw;
 } catch (const std::exception& failed) {
   link_.send_last(encode(refusal_of(failed)));
   throw;

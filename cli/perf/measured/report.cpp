@@ -142,17 +142,20 @@ constexpr std::size_t kName = 8, kValue = 9;
 
 /// A line for each flow.
 std::string wide_table(const std::vector<NamedFlow>& flows) {
-  const auto width_of = [](const Entry& entry) {
-    return std::max(kValue, std::string_view(entry.name).size());
-  };
+  std::vector<std::size_t> widths;  // of the columns, which all flows have
+  for (std::size_t i = 0; i < flows.front().entries.size(); ++i) {
+    std::size_t width = std::max(kValue, std::string_view(flows.front().entries[i].name).size());
+    for (const NamedFlow& flow : flows) width = std::max(width, flow.entries[i].value.size());
+    widths.push_back(width);
+  }
   std::string text(kName, ' ');
-  for (const Entry& entry : flows.front().entries) {
-    text += fmt::format(" {:>{}}", entry.name, width_of(entry));
+  for (std::size_t i = 0; i < widths.size(); ++i) {
+    text += fmt::format(" {:>{}}", flows.front().entries[i].name, widths[i]);
   }
   for (const NamedFlow& flow : flows) {
     text += fmt::format("\n{:<{}}", flow.name, kName);
-    for (const Entry& entry : flow.entries) {
-      text += fmt::format(" {:>{}}", entry.value, width_of(entry));
+    for (std::size_t i = 0; i < widths.size(); ++i) {
+      text += fmt::format(" {:>{}}", flow.entries[i].value, widths[i]);
     }
   }
   return text + '\n';

@@ -57,6 +57,14 @@ void Link::send_last(const ControlBytes& bytes) {
   for (patience_.renew(); !life_->wait_for_end(kEventWait);) patience_.check();
 }
 
+void Link::give_up() noexcept {
+  try {
+    queue_pair_->abort();
+  } catch (const std::exception&) {
+    // Without memory the end takes its time.
+  }
+}
+
 verbs::MemoryRegion Link::register_memory(const Buffer& memory, verbs::Access access) {
   return require(domain_.register_memory(memory.bytes(), access), "cannot register memory");
 }

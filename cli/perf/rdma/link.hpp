@@ -58,7 +58,7 @@ class Link {
   /// Sends a last message and returns when the peer has it, or the connection is over.
   void send_last(const ControlBytes& bytes);
   /// Ends the connection at once: nothing waits until the peer has taken in what was sent.
-  void give_up() { queue_pair_->abort(); }
+  void give_up() noexcept;
 
   [[nodiscard]] verbs::QueuePair& queue_pair() { return *queue_pair_; }
   [[nodiscard]] verbs::ProtectionDomain& domain() { return domain_; }

@@ -5,6 +5,17 @@
 namespace iwarp::cli {
 namespace {
 
+TEST(Broken, EndsLinesBetweenWords) {
+  EXPECT_EQ(broken("one two three", 8), "one two\nthree\n");
+  EXPECT_EQ(broken("one two three", 80), "one two three\n");
+  EXPECT_EQ(broken("a-long-word b", 4), "a-long-word\nb\n");
+}
+
+TEST(Broken, KeepsBlanksOfNames) {
+  EXPECT_EQ(broken("cannot open 'a  b'", 80), "cannot open 'a  b'\n");
+  EXPECT_EQ(broken("cannot open 'a  b'", 13), "cannot open\n'a  b'\n");
+}
+
 TEST(Filled, BreaksLinesBetweenWords) {
   EXPECT_EQ(filled("one two three", 7), "one two\nthree\n");
   EXPECT_EQ(filled("one two three", 8, "- ", 2), "- one\n  two\n  three\n");
