@@ -98,9 +98,10 @@ class StrangeTargets(unittest.TestCase):
     def test_no_listener_is_said(self):
         with socket.create_server(("127.0.0.1", 0)) as taken:
             address = "127.0.0.1:%d" % taken.getsockname()[1]
-        run = conform("--target", address, "--case", "mpa.startup.reply")
+        run = conform("--target", address, "--case", "mpa.startup.reply", "--case", "mpa.startup.wrong-key")
         self.assertEqual(run.returncode, 1)
-        self.assertIn("Connection refused", run.stdout + run.stderr)
+        self.assertEqual(run.stdout.count("Connection refused"), 1, run.stdout + run.stderr)
+        self.assertIn("1 case did not run", run.stdout)
 
     def test_a_listener_that_goes_with_its_first_connection_has_failed(self):
         listener = Listener(lambda connection: listener.end())
@@ -189,6 +190,18 @@ class BreakingAgents(unittest.TestCase):
 
 
 class LimitedAgents(unittest.TestCase):
+    def test_with_malformed_answers_are_told_in_each_case(self):
+        def malformed(connection):
+            for line in connection.makefile("rb"):
+                connection.sendall(b"ok version=1 name=odd features=none\n" if line.startswith(b"hello") else b"ok odd\n")
+
+        listener = Listener(malformed)
+        self.addCleanup(listener.close)
+        run = conform("--agent", listener.address, "--case", "mpa.startup.reply", "--case", "mpa.startup.wrong-key")
+        self.assertEqual(run.returncode, 1, run.stdout + run.stderr)
+        for case in ("reply", "wrong-key"):
+            self.assertIn(f"mpa.startup.{case}: the agent's answer is malformed", run.stdout)
+
     def test_skip_the_cases_that_they_cannot_do(self):
         def limited(connection):
             for line in connection.makefile("rb"):
