@@ -11,7 +11,7 @@ import socket
 import sys
 
 QUESTION, ANSWER = b"question", b"answer"
-PATIENCE = 3
+PATIENCE = 30  # Of the client: enough for a sound server on a machine that does something else, too.
 
 
 def block(listener):

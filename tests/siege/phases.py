@@ -10,7 +10,7 @@ import time
 
 from assault import Assault, Sink
 from good_clients import GoodClients
-from procfs import Peaks
+from procfs import Peaks, wait_until
 from verdict import problems
 
 WARM_SECONDS = 3
@@ -43,15 +43,20 @@ class Siege:
         time.sleep(QUIET_SECONDS)
         return figures(self.server.use())
 
-    def measured(self, assault):
+    def done_well(self, begin, end):
+        """How many operations the good clients have ended, and well, in that time."""
+        return sum(not one.problem for one in self.good.between(begin, end))
+
+    def measured(self, assault, least=0):
         """The good clients' operations a second while the attackers have taken up their places, and
-        the attackers' count at both ends of that time."""
+        the attackers' count at both ends of that time, which is longer if there have to be so many
+        operations."""
         time.sleep(APPROACH_SECONDS + self.options.attackers / self.options.rate)
         first, begin = assault.tally(), time.monotonic()
         time.sleep(self.options.seconds)
+        wait_until(lambda: self.done_well(begin, time.monotonic()) >= least, self.options.patience)
         last, end = assault.tally(), time.monotonic()
-        return len([one for one in self.good.between(begin, end) if not one.problem]) / (
-            end - begin), first, last
+        return self.done_well(begin, end) / (end - begin), first, last
 
     def attack_server(self):
         """The connections that the server cut off, a second."""
@@ -75,7 +80,8 @@ class Siege:
         sink = Sink(self.program, cuts)
         assault = Assault(self.program, self.attack, self.server.speaks, sink.port, self.options,
                           blind=True)
-        self.sink_rates.append(self.measured(assault)[0])
+        # A rate of nothing would tell nothing: on a machine that is busy one operation may be longer.
+        self.sink_rates.append(self.measured(assault, least=1)[0])
         assault.stop()
         sink.stop()
 

@@ -23,8 +23,9 @@ usage: scripts/siege [options]
   --list            print servers and attacks
   -h, --help        this text
 
-A row fails if good clients keep less than 90 % of their rate (75 % with more than 1000 attackers), if an
-operation of theirs fails, if the server ends, or if it has 10 % more memory at the end than before.
+A row fails if good clients keep less than 90 % of their rate (75 % with more than 1000 attackers), if
+they have no rate beside the sink, if an operation of theirs fails, if the server ends, or if it has
+10 % more memory at the end than before.
 
 Exit status: 0 no row failed, 1 one did, 2 wrong usage."""
 

@@ -26,10 +26,10 @@ class NaiveServers(unittest.TestCase):
 
     SIEGES = {
         "silent": ("--short", "--server", "naive-blocking", "--attack", "silent"),
-        "flood": ("--short", "--server", "naive-leaking", "--attack", "flood", "--patience", "10"),
+        "flood": ("--short", "--server", "naive-leaking", "--attack", "flood", "--patience", "30"),
         "sound": ("--short", "--server", "naive-sound"),
         "long": ("--server", "naive-blocking", "--attack", "silent", "--attackers", "50",
-                 "--seconds", "1", "--rounds", "1", "--settle", "0", "--patience", "10"),
+                 "--seconds", "1", "--rounds", "1", "--settle", "0"),
     }
 
     @classmethod
@@ -67,8 +67,8 @@ class NaiveServers(unittest.TestCase):
 class Verdicts(unittest.TestCase):
     def row(self, **changed):
         memory = {"rss": 10 * MIB}
-        return {"attackers": 1000, "alive": True, "share": 0.95, "failed": 0, "problem": "",
-                "before": memory, "after": memory, **changed}
+        return {"attackers": 1000, "alive": True, "sink_rate": 20, "share": 0.95, "failed": 0,
+                "problem": "", "before": memory, "after": memory, **changed}
 
     def test_of_a_server_that_stands_it(self):
         self.assertEqual(verdict.problems(self.row()), [])
@@ -77,6 +77,13 @@ class Verdicts(unittest.TestCase):
         for changed, word in (({"share": 0.89}, "rate"), ({"failed": 1, "problem": "why"}, "why"),
                               ({"alive": False}, "ended"), ({"after": {"rss": 12 * MIB}}, "MiB")):
             self.assertRegex("".join(verdict.problems(self.row(**changed))), word)
+
+    def test_of_nothing_to_compare_with(self):
+        found = verdict.problems(self.row(sink_rate=0, share=0))
+        self.assertEqual(found, ["no good operation was done beside the sink: there is no share"])
+        # A server that has ended is not compared with anything.
+        found = verdict.problems(self.row(sink_rate=0, share=0, alive=False))
+        self.assertEqual(found, ["the server has ended"])
 
     def test_that_more_attackers_may_take_more(self):
         self.assertEqual(verdict.problems(self.row(share=0.76, attackers=10_000)), [])

@@ -16,7 +16,9 @@ def problems(row):
     found = []
     if not row["alive"]:
         found.append("the server has ended")
-    if row["share"] < least_share(row["attackers"]):
+    if row["alive"] and not row["sink_rate"]:
+        found.append("no good operation was done beside the sink: there is no share")
+    if row["sink_rate"] and row["share"] < least_share(row["attackers"]):
         found.append(f"good clients keep {row['share']:.0%} of their rate")
     if row["failed"]:
         found.append(f"{row['failed']} good operations failed: {row['problem']}")
