@@ -10,7 +10,7 @@ usage: scripts/faults [options]
   --only PATTERN    injections that match, such as 'malloc', 'EMFILE', 'epoll_ctl ENOSPC first'
   --sweep N         also N single allocations of each exchange, spread over all of them
   --short           a sample: a few injections of each exchange
-  --jobs N          so many exchanges at once (2)
+  --jobs N          so many runs at once (2)
   --seconds N       an end that runs for longer hangs (30)
   --list            print the injections and run none; takes a run of each exchange to count calls
   --calls           only compare the table of calls with what strace sees
@@ -30,8 +30,10 @@ import concurrent.futures
 import json
 import os
 import re
+import shutil
 import sys
 import tempfile
+import threading
 import time
 import types
 import zlib
@@ -44,6 +46,7 @@ from judge import GOOD, Judge, keep_logs
 
 TOP = os.path.dirname(os.path.dirname(HERE))
 SHORT_PER_EXCHANGE = 5
+STRETCH = 20
 
 
 COMMAND_LINE = CommandLine("faults", __doc__)
@@ -85,6 +88,11 @@ def sampled(injections, name):
     return sorted(lasting, key=lambda one: zlib.crc32(f"{name}: {one}".encode()))[:SHORT_PER_EXCHANGE]
 
 
+def stretches(injections):
+    """Parts of them that are as long as is worth a server of its own, which all runs of one have."""
+    return [injections[at:at + STRETCH] for at in range(0, len(injections), STRETCH)]
+
+
 def known_outcomes():
     with open(os.path.join(HERE, "known.json"), encoding="utf-8") as file:
         return {(one["exchange"], one["injection"], one["outcome"]): one["reason"]
@@ -96,6 +104,7 @@ class Report:
 
     def __init__(self):
         self.known, self.counts, self.results = known_outcomes(), collections.Counter(), []
+        self.adding = threading.Lock()
 
     def knows(self, exchange, injection):
         """Whether what comes of it is known: a sample need not wait for that."""
@@ -104,8 +113,9 @@ class Report:
     def add(self, result):
         key = (result.exchange, result.injection, result.outcome)
         outcome = "known" if key in self.known else result.outcome
-        self.counts[outcome] += 1
-        self.results.append(result)
+        with self.adding:
+            self.counts[outcome] += 1
+            self.results.append(result)
         if outcome in (*GOOD, "known"):
             return False
         print(f"{result.exchange}: {result.injection}: {result.outcome}: {result.detail}", flush=True)
@@ -149,21 +159,31 @@ class Run:
 
     def check_calls(self, exchange):
         judge = self.judge(exchange, "strace")
-        found = coverage.trace(exchange, self.paths.interposer, judge.directory,
-                               self.arguments.seconds)
-        for problem in found or ():
+        return coverage.trace(exchange, self.paths.interposer, judge.directory,
+                              self.arguments.seconds) or []
+
+    def plan(self, exchange):
+        """What is wrong with the table of calls, and the injections."""
+        problems, injections = [], []
+        if not self.arguments.list and not self.arguments.short:
+            problems = self.check_calls(exchange)
+        if not self.arguments.calls:
+            injections = self.injections(exchange)
+        return exchange, problems, injections
+
+    def tell(self, exchange, problems, injections):
+        """Prints a plan."""
+        if self.arguments.list:
+            print("".join(f"{exchange.name}: {one}\n" for one in injections), end="", flush=True)
+        elif not self.arguments.short and not self.arguments.calls:
+            print(f"-- {exchange.name}: {len(injections)} injections", flush=True)
+        for problem in problems:
             print(f"{exchange.name}: {problem}", flush=True)
-        if found:
             self.incomplete = True
 
-    def inject(self, exchange):
-        injections = self.injections(exchange)
-        if self.arguments.list:
-            print("\n".join(f"{exchange.name}: {one}" for one in injections))
-            return
-        if not self.arguments.short:
-            print(f"-- {exchange.name}: {len(injections)} injections", flush=True)
-        judge = self.judge(exchange, "runs")
+    def inject(self, exchange, number, injections):
+        """One stretch."""
+        judge = self.judge(exchange, f"runs{number}")
         try:
             for injection in injections:
                 result = judge.run(injection)
@@ -171,20 +191,22 @@ class Run:
                     keep_logs(judge, result, self.arguments.keep_logs)
         finally:
             judge.close()
-
-    def exchange(self, exchange):
-        if not self.arguments.list and not self.arguments.short:
-            self.check_calls(exchange)
-        if not self.arguments.calls:
-            self.inject(exchange)
+            shutil.rmtree(judge.directory)  # megabytes, of each of the many stretches
 
     def all(self):
         began = time.monotonic()
         chosen = [one for one in exchanges.all_exchanges(self.paths)
                   if self.arguments.case.search(one.name)]
-        # Some of what fails is noticed after a time-out of seconds: other exchanges go on meanwhile.
+        # Some of what fails is noticed after a time-out of seconds: other runs go on meanwhile.
         with concurrent.futures.ThreadPoolExecutor(self.arguments.jobs) as pool:
-            list(pool.map(self.exchange, chosen))
+            running = []
+            for exchange, problems, injections in pool.map(self.plan, chosen):
+                self.tell(exchange, problems, injections)
+                if not self.arguments.list:
+                    running += [pool.submit(self.inject, exchange, *stretch)
+                                for stretch in enumerate(stretches(injections))]
+            for stretch in running:
+                stretch.result()
         if self.arguments.json:
             self.report.write(self.arguments.json)
         if self.arguments.list or self.arguments.calls:

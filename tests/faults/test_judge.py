@@ -3,10 +3,16 @@
 
 usage: test_judge.py CULPRIT INTERPOSER"""
 
+import contextlib
+import io
 import os
+import re
 import sys
 import tempfile
+import time
+import types
 import unittest
+from unittest import mock
 
 import coverage
 import faults
@@ -143,6 +149,51 @@ class TableTest(unittest.TestCase):
     def test_single_allocations_are_spread(self):
         numbers = {one.at for one in of_counts({"malloc": 1000}, 4)}
         self.assertLessEqual({"1", "251", "501", "751"}, numbers)
+
+
+class Slow(Copy):
+    """Is counted later than others."""
+
+    def prepare(self, directory):
+        time.sleep(0.5)
+        super().prepare(directory)
+
+
+class RunTest(unittest.TestCase):
+    """Of several exchanges at once."""
+
+    def printed(self, *chosen, **options):
+        arguments = types.SimpleNamespace(
+            **{"case": re.compile(""), "only": re.compile("open EMFILE"), "sweep": 0, "jobs": 2,
+               "seconds": SECONDS, "json": None, "keep_logs": None, "build": "", "short": False,
+               "list": False, "calls": False, **options})
+        paths = types.SimpleNamespace(interposer=INTERPOSER)
+        with tempfile.TemporaryDirectory(prefix="iwarp-faults-") as scratch, \
+                mock.patch.object(faults, "paths_of", return_value=paths), \
+                mock.patch.object(faults.exchanges, "all_exchanges", return_value=chosen), \
+                mock.patch.object(faults.coverage, "trace", return_value=["io_uring: a call"]), \
+                contextlib.redirect_stdout(io.StringIO()) as out:
+            faults.Run(arguments, scratch).all()
+        return out.getvalue().splitlines()
+
+    def test_lists_in_order(self):
+        names = [line.partition(":")[0] for line in self.printed(Slow("good"), Copy("vague"), list=True)]
+        self.assertEqual(list(dict.fromkeys(names)), ["copy-good", "copy-vague"])
+        self.assertEqual(names, sorted(names))
+
+    def test_what_is_found_stands_below_its_exchange(self):
+        lines = self.printed(Slow("vague"), Copy("leave"))
+        for name in ("copy-vague", "copy-leave"):
+            heading = next(at for at, line in enumerate(lines) if line.startswith(f"-- {name}: "))
+            found = [at for at, line in enumerate(lines) if line.startswith(f"{name}: ")]
+            self.assertGreater(min(found), heading, lines)
+            self.assertGreater(len(found), 1, lines)
+
+    def test_injections_come_in_stretches_without_loss(self):
+        many = list(range(2 * faults.STRETCH + 1))
+        parts = faults.stretches(many)
+        self.assertEqual((len(parts), sum(parts, [])), (3, many))
+        self.assertEqual(faults.stretches([]), [])
 
 
 if __name__ == "__main__":
