@@ -191,7 +191,8 @@ class Run:
                     keep_logs(judge, result, self.arguments.keep_logs)
         finally:
             judge.close()
-            shutil.rmtree(judge.directory)  # megabytes, of each of the many stretches
+            # Megabytes, of each of the many stretches; what is still there goes with the scratch directory.
+            shutil.rmtree(judge.directory, ignore_errors=True)
 
     def all(self):
         began = time.monotonic()
