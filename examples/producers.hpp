@@ -12,6 +12,7 @@
 #include <iostream>
 #include <iwarp/verbs/verbs.hpp>
 #include <map>
+#include <memory>
 #include <stdexcept>
 #include <string>
 #include <system_error>
@@ -100,7 +101,7 @@ class consumer {
         // have to be trusted.
         receives_(must(pd_.create_srq(
             {.max_wr = kReceives, .share = device.attributes().srq_share ? kToConsumer : 0}))),
-        listener_(must(device.listen(at, {.on_waiting = [this] { wake(); }}))) {
+        listener_(must(device.listen(at, {.on_waiting = [wake = wake_] { raise(*wake); }}))) {
     for (std::uint64_t each = 0; each < kReceives; ++each)
       must(receives_.post_receive({.wr_id = each}));
   }
@@ -116,7 +117,7 @@ class consumer {
       const bool idle = take_completions() == 0;
       const bool sleeps = idle && !cq_.begin_wait();  // not if something has come meanwhile
       std::array<pollfd, 3> ready{{{cq_.wait_descriptor(), POLLIN, 0},
-                                   {wake_.get(), POLLIN, 0},
+                                   {wake_->get(), POLLIN, 0},
                                    {interrupt_.get(), POLLIN, 0}}};
       if (::poll(ready.data(), ready.size(), sleeps ? -1 : 0) < 0 && errno != EINTR)
         throw std::system_error(errno, std::generic_category(), "poll");
@@ -131,16 +132,17 @@ class consumer {
   }
   void stop() {  // from any thread
     stopped_ = true;
-    wake();
+    raise(*wake_);
   }
 
  private:
   // Of connections that begin or end no completion tells, as the receives are not theirs. The
-  // device's threads tell, and wake this one.
-  void wake() { eventfd_write(wake_.get(), 1); }
+  // device's threads tell, and wake this one; a handler may still run when its queue pair has gone,
+  // and even this object, so it has a share of what it writes to.
+  static void raise(const descriptor& wake) { eventfd_write(wake.get(), 1); }
   void look_around() {
     eventfd_t times = 0;
-    eventfd_read(wake_.get(), &times);
+    eventfd_read(wake_->get(), &times);
     while (auto request = listener_.next(0ms)) {
       try {
         accept(*request);
@@ -159,9 +161,10 @@ class consumer {
     std::vector<record> ring(kSlots);
     auto region = must(pd_.register_memory(std::as_writable_bytes(std::span(ring)),
                                            Access::kLocalWrite | Access::kRemoteWrite));
-    auto qp = must(pd_.create_qp(cq_, {.capacity = {.max_send_wr = kSendsOfConsumer},
-                                       .on_event = [this](const ConnectionEvent&) { wake(); },
-                                       .srq = &receives_}));
+    auto qp = must(
+        pd_.create_qp(cq_, {.capacity = {.max_send_wr = kSendsOfConsumer},
+                            .on_event = [wake = wake_](const ConnectionEvent&) { raise(*wake); },
+                            .srq = &receives_}));
     const RemoteBuffer where = region.remote();
     const auto octets = std::as_bytes(std::span(&where, 1));  // both hosts have one byte order
     must(request.start_accept(qp, {.private_data = {octets.begin(), octets.end()}}));
@@ -203,7 +206,8 @@ class consumer {
   }
 
   std::atomic<bool> stopped_ = false;
-  const descriptor wake_{eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)};
+  const std::shared_ptr<const descriptor> wake_ =
+      std::make_shared<const descriptor>(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
   const descriptor interrupt_{interrupt_descriptor()};
   ProtectionDomain pd_;
   CompletionQueue cq_;
