@@ -47,13 +47,6 @@ static_assert(gives<registered_const_memory, const std::byte>);
 class AsioConstMemory : public AsioTest {
  protected:
   void SetUp() override { connect_pair(); }
-  template <typename Start>
-  error_code end_of(Start start) {
-    told<> end;
-    start(end.handler());
-    EXPECT_TRUE(run_until([&] { return end.times == 1; }));
-    return end.error;
-  }
   std::string hear() {
     told<message> heard;
     server.async_receive(heard.handler());

@@ -63,6 +63,14 @@ class AsioTest : public testing::Test {
     }
     return done();
   }
+  /// How the operation ends that `start` begins with the handler it is given.
+  template <typename Start>
+  error_code end_of(Start start) {
+    told<> end;
+    start(end.handler());
+    EXPECT_TRUE(run_until([&] { return end.times == 1; }));
+    return end.error;
+  }
   /// Runs handlers until there is nothing left to wait for; false if that takes too long.
   bool run_to_end() {
     io.restart();

@@ -12,13 +12,6 @@ class MisuseTest : public AsioTest {
       server_domain, 4096,
       access_rights::kLocalWrite | access_rights::kRemoteRead | access_rights::kRemoteWrite};
 
-  template <typename Start>
-  error_code end_of(Start start) {
-    told<> end;
-    start(end.handler());
-    EXPECT_TRUE(run_until([&] { return end.times == 1; }));
-    return end.error;
-  }
   /// On a connection: the operation is refused here, as its caller's mistake. Nothing of it is
   /// sent, and the connection goes on.
   template <typename Start>

@@ -9,7 +9,7 @@ import os
 import re
 import sys
 import tempfile
-import time
+import threading
 import types
 import unittest
 from unittest import mock
@@ -32,6 +32,7 @@ class Copy(Exchange):
     def __init__(self, mode):
         super().__init__(f"copy-{mode}", "both", None)
         self.mode = mode
+        self.counted = threading.Event()
 
     def prepare(self, directory):
         for name in os.listdir(directory):
@@ -50,6 +51,7 @@ class Copy(Exchange):
             return None if file.read() == b"whole" else "half a file"
 
     def left_over(self, directory):
+        self.counted.set()  # at the end of each run
         return [name for name in os.listdir(directory) if name.endswith(".tmp")]
 
 
@@ -151,11 +153,16 @@ class TableTest(unittest.TestCase):
         self.assertLessEqual({"1", "251", "501", "751"}, numbers)
 
 
-class Slow(Copy):
-    """Is counted later than others."""
+class Later(Copy):
+    """Is counted later than another."""
+
+    def __init__(self, mode, other):
+        super().__init__(mode)
+        self.other = other
 
     def prepare(self, directory):
-        time.sleep(0.5)
+        if not self.other.counted.wait(SECONDS):
+            raise RuntimeError("the other exchange was not counted meanwhile")
         super().prepare(directory)
 
 
@@ -177,12 +184,14 @@ class RunTest(unittest.TestCase):
         return out.getvalue().splitlines()
 
     def test_lists_in_order(self):
-        names = [line.partition(":")[0] for line in self.printed(Slow("good"), Copy("vague"), list=True)]
+        vague = Copy("vague")
+        names = [line.partition(":")[0] for line in self.printed(Later("good", vague), vague, list=True)]
         self.assertEqual(list(dict.fromkeys(names)), ["copy-good", "copy-vague"])
         self.assertEqual(names, sorted(names))
 
     def test_what_is_found_stands_below_its_exchange(self):
-        lines = self.printed(Slow("vague"), Copy("leave"))
+        leave = Copy("leave")
+        lines = self.printed(Later("vague", leave), leave)
         for name in ("copy-vague", "copy-leave"):
             heading = next(at for at, line in enumerate(lines) if line.startswith(f"-- {name}: "))
             found = [at for at, line in enumerate(lines) if line.startswith(f"{name}: ")]
