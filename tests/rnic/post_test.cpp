@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cerrno>
+#include <optional>
 #include <vector>
 
 #include "completion.hpp"
@@ -87,9 +88,9 @@ TEST(SendBatch, SaysWhatTheAdapterIsToDo) {
              .sges = source,
              .remote_stag = Stag{0x201},
              .remote_offset = 99},
-            ring.post(1, false, false), {});
+            ring.post(1, Told::kWhenFailed, false), {});
   batch.add({.opcode = Opcode::kSendInvalidate, .invalidate_stag = Stag{0x301}},
-            ring.post(2, true, true), {});
+            ring.post(2, Told::kAlways, true), {});
   ASSERT_EQ(batch.size(), 2U);
   const ibv_send_wr& write = *batch.first();
   EXPECT_EQ(write.opcode, IBV_WR_RDMA_WRITE);
@@ -111,7 +112,7 @@ TEST(SendBatch, HasRoomForSoManyRequestsAndElements) {
   WorkRing ring(2);
   SendBatch batch;
   const std::vector<verbs::Sge> many(SendBatch::kMostSges - 1, piece(1));
-  batch.add({.sges = many}, ring.post(1, true, true), {});
+  batch.add({.sges = many}, ring.post(1, Told::kAlways, true), {});
   EXPECT_TRUE(batch.has_room(1));
   EXPECT_FALSE(batch.has_room(2));
 }
@@ -127,7 +128,7 @@ class AdapterCompletion : public testing::TestWithParam<Ending> {};
 TEST_P(AdapterCompletion, IsToldInTheVerbsTerms) {
   WorkRing ring(1);
   ibv_wc wc{};
-  wc.wr_id = reinterpret_cast<std::uintptr_t>(&ring.post(77, true, true));
+  wc.wr_id = reinterpret_cast<std::uintptr_t>(&ring.post(77, Told::kAlways, true));
   wc.status = GetParam().native;
   wc.qp_num = 9;
   const auto completion = completion_of(wc);
@@ -152,15 +153,34 @@ INSTANTIATE_TEST_SUITE_P(
                     Ending{IBV_WC_FATAL_ERR, Status::kFatal}),
     [](const auto& of) { return std::to_string(of.param.native); });
 
+/// What the program is told when the adapter completes the request in this slot.
+std::optional<verbs::Completion> told_of(const WorkSlot& slot, ibv_wc_status status) {
+  ibv_wc wc{};
+  wc.wr_id = reinterpret_cast<std::uintptr_t>(&slot);
+  wc.status = status;
+  return completion_of(wc);
+}
+
 TEST(AdapterCompletionOf, ASilentRequestIsToldOnlyIfItFails) {
   WorkRing ring(2);
-  ibv_wc wc{};
-  wc.wr_id = reinterpret_cast<std::uintptr_t>(&ring.post(1, false, true));
-  EXPECT_FALSE(completion_of(wc));
+  EXPECT_FALSE(told_of(ring.post(1, Told::kWhenFailed, true), IBV_WC_SUCCESS));
   EXPECT_EQ(ring.outstanding(), 0U);
-  wc.wr_id = reinterpret_cast<std::uintptr_t>(&ring.post(2, false, true));
-  wc.status = IBV_WC_WR_FLUSH_ERR;
-  EXPECT_TRUE(completion_of(wc));
+  EXPECT_TRUE(told_of(ring.post(2, Told::kWhenFailed, true), IBV_WC_WR_FLUSH_ERR));
+}
+
+TEST(AdapterCompletionOf, WhatTheProgramDidNotPostIsNeverTold) {
+  WorkRing ring(2);
+  EXPECT_FALSE(told_of(ring.post(0, Told::kNever, true), IBV_WC_SUCCESS));
+  EXPECT_FALSE(told_of(ring.post(0, Told::kNever, true), IBV_WC_WR_FLUSH_ERR));
+  EXPECT_EQ(ring.outstanding(), 0U);
+}
+
+TEST(AdapterCompletionOf, ARequestIsToldOnceHoweverOftenTheAdapterTells) {
+  WorkRing ring(2);
+  const WorkSlot& read = ring.post(3, Told::kAlways, true);
+  EXPECT_TRUE(told_of(read, IBV_WC_WR_FLUSH_ERR));
+  EXPECT_FALSE(told_of(read, IBV_WC_WR_FLUSH_ERR));
+  EXPECT_EQ(ring.outstanding(), 0U);
 }
 
 }  // namespace

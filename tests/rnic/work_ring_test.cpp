@@ -16,9 +16,9 @@ ibv_wc ended(ibv_wc_status status, std::uint32_t vendor_error = 0) {
 
 TEST(WorkRing, ACompletionTellsOfThoseBeforeIt) {
   WorkRing ring(4);
-  ring.post(1, false, false);
-  ring.post(2, false, false);
-  WorkSlot& last = ring.post(3, true, true);
+  ring.post(1, Told::kWhenFailed, false);
+  ring.post(2, Told::kWhenFailed, false);
+  WorkSlot& last = ring.post(3, Told::kAlways, true);
   EXPECT_EQ(ring.room(), 1U);
   EXPECT_FALSE(ring.settled());
   EXPECT_TRUE(ring.complete(last, ended(IBV_WC_SUCCESS)));
@@ -28,15 +28,15 @@ TEST(WorkRing, ACompletionTellsOfThoseBeforeIt) {
 
 TEST(WorkRing, ASlotIsKeptUntilItsOwnCompletion) {
   WorkRing ring(4);
-  WorkSlot& read = ring.post(1, true, true);
-  ring.post(2, false, false);
-  WorkSlot& send = ring.post(3, true, true);
+  WorkSlot& read = ring.post(1, Told::kAlways, true);
+  ring.post(2, Told::kWhenFailed, false);
+  WorkSlot& send = ring.post(3, Told::kAlways, true);
   EXPECT_TRUE(ring.complete(send, ended(IBV_WC_SUCCESS)));
   EXPECT_EQ(ring.room(), 3U) << "the Read is under way";
   EXPECT_FALSE(ring.settled());
   std::uint64_t id = 4;
   while (ring.room() != 0)
-    EXPECT_TRUE(ring.complete(ring.post(id++, true, true), ended(IBV_WC_SUCCESS)));
+    EXPECT_TRUE(ring.complete(ring.post(id++, Told::kAlways, true), ended(IBV_WC_SUCCESS)));
   EXPECT_GE(id, 8U) << "what is behind it does not wait for it";
   EXPECT_EQ(read.wr_id, 1U);
   EXPECT_EQ(ring.outstanding(), 1U);
@@ -47,18 +47,32 @@ TEST(WorkRing, ASlotIsKeptUntilItsOwnCompletion) {
 
 TEST(WorkRing, ASilentOneThatFailsBehindTheNextIsCountedOnce) {
   WorkRing ring(4);
-  WorkSlot& read = ring.post(1, false, false);
-  WorkSlot& send = ring.post(2, true, true);
+  WorkSlot& read = ring.post(1, Told::kWhenFailed, false);
+  WorkSlot& send = ring.post(2, Told::kAlways, true);
   EXPECT_TRUE(ring.complete(send, ended(IBV_WC_SUCCESS)));
   EXPECT_TRUE(ring.complete(read, ended(IBV_WC_WR_FLUSH_ERR)));
   EXPECT_EQ(ring.outstanding(), 0U);
   EXPECT_EQ(ring.room(), 4U);
 }
 
+TEST(WorkRing, OneThatTheAdapterTellsOfTwiceIsToldOnce) {
+  WorkRing ring(4);
+  WorkSlot& first = ring.post(1, Told::kAlways, true);
+  WorkSlot& read = ring.post(2, Told::kAlways, true);
+  ring.post(3, Told::kAlways, true);
+  EXPECT_TRUE(ring.complete(first, ended(IBV_WC_SUCCESS)));
+  EXPECT_TRUE(ring.complete(read, ended(IBV_WC_WR_FLUSH_ERR)));
+  EXPECT_FALSE(ring.complete(read, ended(IBV_WC_WR_FLUSH_ERR)));
+  EXPECT_FALSE(ring.complete(first, ended(IBV_WC_REM_ACCESS_ERR)));
+  EXPECT_EQ(ring.outstanding(), 1U);
+  EXPECT_EQ(ring.room(), 3U);
+  EXPECT_EQ(ring.fault().status, IBV_WC_SUCCESS);
+}
+
 TEST(WorkRing, WhatIsGivenUpIsToldOnce) {
   WorkRing ring(4);
-  ring.post(1, true, true);
-  WorkSlot& send = ring.post(2, true, true);
+  ring.post(1, Told::kAlways, true);
+  WorkSlot& send = ring.post(2, Told::kAlways, true);
   EXPECT_TRUE(ring.complete(send, ended(IBV_WC_SUCCESS)));
   std::vector<std::uint64_t> told;
   ring.give_up([&](const WorkSlot& slot) { told.push_back(slot.wr_id); });
@@ -67,8 +81,8 @@ TEST(WorkRing, WhatIsGivenUpIsToldOnce) {
 
 TEST(WorkRing, IsSettledWithSilentRequestsBehindTheLastThatIsTold) {
   WorkRing ring(4);
-  WorkSlot& told = ring.post(1, true, true);
-  ring.post(2, false, false);
+  WorkSlot& told = ring.post(1, Told::kAlways, true);
+  ring.post(2, Told::kWhenFailed, false);
   EXPECT_TRUE(ring.complete(told, ended(IBV_WC_SUCCESS)));
   EXPECT_TRUE(ring.settled());
   EXPECT_EQ(ring.outstanding(), 1U);
@@ -76,10 +90,10 @@ TEST(WorkRing, IsSettledWithSilentRequestsBehindTheLastThatIsTold) {
 
 TEST(WorkRing, WhatIsTakenBackIsNotAwaited) {
   WorkRing ring(8);
-  WorkSlot& told = ring.post(1, true, true);
-  ring.post(2, false, false);
-  ring.post(3, true, true);
-  ring.post(4, false, false);
+  WorkSlot& told = ring.post(1, Told::kAlways, true);
+  ring.post(2, Told::kWhenFailed, false);
+  ring.post(3, Told::kAlways, true);
+  ring.post(4, Told::kWhenFailed, false);
   ring.take_back(2);
   EXPECT_EQ(ring.outstanding(), 2U);
   EXPECT_FALSE(ring.settled());
@@ -89,9 +103,9 @@ TEST(WorkRing, WhatIsTakenBackIsNotAwaited) {
 
 TEST(WorkRing, KeepsTheFirstFaultAndThatSomethingWasFlushed) {
   WorkRing ring(4);
-  WorkSlot& first = ring.post(1, true, true);
-  WorkSlot& second = ring.post(2, true, true);
-  WorkSlot& third = ring.post(3, true, true);
+  WorkSlot& first = ring.post(1, Told::kAlways, true);
+  WorkSlot& second = ring.post(2, Told::kAlways, true);
+  WorkSlot& third = ring.post(3, Told::kAlways, true);
   EXPECT_EQ(ring.fault().status, IBV_WC_SUCCESS);
   ring.complete(first, ended(IBV_WC_REM_ACCESS_ERR, 0x77));
   ring.complete(second, ended(IBV_WC_REM_OP_ERR, 0x88));
@@ -106,7 +120,7 @@ TEST(WorkRing, GoesOnWherePositionsBeginAnew) {
   constexpr std::uint32_t kBefore = 3;
   WorkRing ring(5, 0 - kBefore);
   std::vector<WorkSlot*> slots;
-  for (std::uint64_t id = 0; id < 5; ++id) slots.push_back(&ring.post(id, true, true));
+  for (std::uint64_t id = 0; id < 5; ++id) slots.push_back(&ring.post(id, Told::kAlways, true));
   EXPECT_EQ(ring.room(), 0U);
   EXPECT_FALSE(ring.settled());
   for (std::uint64_t id = 0; id < 5; ++id) {
@@ -119,7 +133,7 @@ TEST(WorkRing, GoesOnWherePositionsBeginAnew) {
 
 TEST(WorkRing, OfAQueuePairThatIsDestroyedNothingIsTold) {
   WorkRing ring(2);
-  WorkSlot& slot = ring.post(1, true, true);
+  WorkSlot& slot = ring.post(1, Told::kAlways, true);
   ring.discard();
   EXPECT_EQ(ring.outstanding(), 0U);
   EXPECT_FALSE(ring.complete(slot, ended(IBV_WC_SUCCESS)));
@@ -127,9 +141,9 @@ TEST(WorkRing, OfAQueuePairThatIsDestroyedNothingIsTold) {
 
 TEST(WorkRing, GivenUpItTellsOfWhatTheAdapterOwedAndOfNothingTwice) {
   WorkRing ring(4);
-  ring.post(1, true, true);
-  ring.post(2, false, false);
-  WorkSlot& late = ring.post(3, false, true);
+  ring.post(1, Told::kAlways, true);
+  ring.post(2, Told::kWhenFailed, false);
+  WorkSlot& late = ring.post(3, Told::kWhenFailed, true);
   std::vector<std::uint64_t> told;
   ring.give_up([&](const WorkSlot& slot) { told.push_back(slot.wr_id); });
   EXPECT_EQ(told, (std::vector<std::uint64_t>{1, 3}));

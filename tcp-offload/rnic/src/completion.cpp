@@ -42,7 +42,8 @@ std::optional<Completion> completion_of(const ibv_wc& wc) {
   WorkSlot& slot = *reinterpret_cast<WorkSlot*>(wc.wr_id);
   Completion completion;
   completion.wr_id = slot.wr_id;
-  const bool told = slot.told || wc.status != IBV_WC_SUCCESS;
+  const Told at_least = wc.status == IBV_WC_SUCCESS ? Told::kAlways : Told::kWhenFailed;
+  const bool told = slot.told >= at_least;
   if (!slot.owner->complete(slot, wc) || !told) return std::nullopt;
   completion.qp_number = wc.qp_num;
   completion.status = status_of(wc.status);

@@ -176,7 +176,7 @@ void CompletionQueue::give_up(WorkRing& ring, std::uint32_t qp_number) {
   gather_locked();
   const std::size_t before = gathered_.size();
   ring.give_up([&](const WorkSlot& slot) {
-    if (slot.told) gathered_.push_back(flushed(slot.wr_id, qp_number));
+    if (slot.told == Told::kAlways) gathered_.push_back(flushed(slot.wr_id, qp_number));
   });
   if (gathered_.size() != before) raise_own();
 }

@@ -30,7 +30,7 @@ int ReceiveQueue::post(const RecvWr& request) {
 }
 
 int ReceiveQueue::hand_over(const RecvWr& request) {
-  ReceiveRequest native(request, ring_.post(request.wr_id, true, true));
+  ReceiveRequest native(request, ring_.post(request.wr_id, Told::kAlways, true));
   ibv_recv_wr* refused = nullptr;
   const int error = errno_of_post(ibv_post_recv(init_.qp, native.native(), &refused));
   if (error == 0) return 0;

@@ -91,7 +91,8 @@ void SendQueue::add(const SendWr& request) {
   const BindTargets bind = request.opcode == verbs::Opcode::kBindWindow
                                ? init_.memory->targets_of(*request.bind)
                                : BindTargets();
-  batch_.add(request, ring_.post(request.wr_id, told, signaled), bind);
+  const Told when = told ? Told::kAlways : Told::kWhenFailed;
+  batch_.add(request, ring_.post(request.wr_id, when, signaled), bind);
 }
 
 SendQueue::Given SendQueue::hand_over() {
@@ -111,7 +112,7 @@ bool SendQueue::post_marker() {
   batch_.clear();
   SendWr marker;
   marker.opcode = verbs::Opcode::kWrite;
-  batch_.add(marker, ring_.post(0, false, true), {});
+  batch_.add(marker, ring_.post(0, Told::kNever, true), {});
   return hand_over().error == 0;
 }
 

@@ -17,7 +17,7 @@ void WorkRing::take_back(std::uint32_t count) {
 }
 
 bool WorkRing::complete(WorkSlot& slot, const ibv_wc& wc) {
-  if (given_up_) return false;
+  if (given_up_ || slot.done) return false;
   if (wc.status == IBV_WC_WR_FLUSH_ERR) {
     flushed_.store(true, std::memory_order_relaxed);
   } else if (wc.status != IBV_WC_SUCCESS && fault_.load(std::memory_order_relaxed) == 0) {

@@ -48,7 +48,7 @@ class WorkRing final : public SlotOwner {
 
   /// The slot of the next request. It counts as posted at once: its completion may be faster than
   /// the call that posts it. Precondition: room() != 0.
-  WorkSlot& post(std::uint64_t wr_id, bool told, bool signaled) {
+  WorkSlot& post(std::uint64_t wr_id, Told told, bool signaled) {
     const std::uint32_t position = posted_.load(std::memory_order_relaxed);
     WorkSlot& slot = slots_[position & mask_];
     slot = {this, wr_id, position, told, signaled, false};
@@ -60,6 +60,8 @@ class WorkRing final : public SlotOwner {
   void take_back(std::uint32_t count);
 
   // SlotOwner: with it those requests before it are done, too, of which the adapter does not tell.
+  // siw tells twice of a Read that waited for room among those that are outstanding, when the
+  // connection ends between its turn and its transmission.
   bool complete(WorkSlot& slot, const ibv_wc& wc) override;
 
   /// The connection is over, and the adapter tells no more: calls `tell` for each request of which

@@ -13,8 +13,15 @@ class SlotOwner {
  public:
   virtual ~SlotOwner() = default;
   /// The adapter has completed the request in this slot, as `wc` says. Called with the lock of the
-  /// completion queue held. False if the program has been told of its end already.
+  /// completion queue held. False if this is known already: the program is told once.
   virtual bool complete(WorkSlot& slot, const ibv_wc& wc) = 0;
+};
+
+/// When the program is told of a work request's end.
+enum class Told : std::uint8_t {
+  kNever,       ///< The request is this stack's own.
+  kWhenFailed,  ///< It was posted as one that is not signaled.
+  kAlways,
 };
 
 /// A work request that the adapter has: what its completion is to say. The adapter gets its address
@@ -23,9 +30,9 @@ struct WorkSlot {
   SlotOwner* owner = nullptr;
   std::uint64_t wr_id = 0;     ///< The program's.
   std::uint32_t position = 0;  ///< In its queue, counted from 0.
-  bool told = true;            ///< Whether the program is told of it when it succeeds.
-  bool signaled = true;        ///< Whether the adapter tells of it when it succeeds.
-  bool done = false;           ///< Whether the adapter has told of it.
+  Told told = Told::kAlways;
+  bool signaled = true;  ///< Whether the adapter tells of it when it succeeds.
+  bool done = false;     ///< Whether the adapter has told of it.
 };
 
 }  // namespace iwarp::rnic
