@@ -18,6 +18,9 @@ std::vector<Candidate> devices() {
   return all;
 }
 
+/// Of `iwarp run`, which calls its device NAME.
+std::vector<Candidate> software() { return {{"soft", "this stack, in the program's process"}}; }
+
 std::vector<Candidate> interfaces() {
   std::vector<Candidate> all;
   for (const std::string& name : interface_names()) all.push_back({name, {}});
@@ -44,7 +47,10 @@ std::vector<Candidate> cases() {
 }  // namespace
 
 ValueSources value_sources() {
-  return {{"DEVICE", devices}, {"INTERFACE[,INTERFACE...]", interfaces}, {"ID", cases}};
+  return {{"DEVICE", devices},
+          {"NAME", software},
+          {"INTERFACE[,INTERFACE...]", interfaces},
+          {"ID", cases}};
 }
 
 }  // namespace iwarp::cli

@@ -104,6 +104,7 @@ class ShellTest(unittest.TestCase):
         self.assert_completes("iwarp run --interfaces l", "run", "--interfaces", "lo")
         self.assert_completes("iwarp conform --case mpa.startup.revision-25", "conform", "--case",
                               self.only_case("mpa.startup.revision-25"))
+        self.assert_completes("iwarp run --device so", "run", "--device", "soft")
         self.assert_completes("iwarp help dev", "help", "devices")
         self.assert_completes("iwarp run printen", "run", "printenv")
         self.assert_completes("iwarp run --stats -- cat movi", "run", "--stats", "--", "cat", "movie.mp4")
