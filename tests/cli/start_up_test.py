@@ -459,6 +459,8 @@ class PerfEnds(unittest.TestCase):
                                    *arguments], stderr=subprocess.PIPE, stdout=subprocess.DEVNULL,
                                   text=True)
         self.addCleanup(client.stderr.close)
+        self.addCleanup(client.wait)
+        self.addCleanup(client.kill)
         # No start-up takes so much of a processor: it measures.
         self.assertTrue(wait_until(lambda: self.processor_time(client.pid) > 0.5))
         self.assertIsNone(client.poll())
@@ -489,17 +491,18 @@ class PerfEnds(unittest.TestCase):
                     self.assert_says(client, "(the peer closed the connection|the peer terminated|"
                                              "connection lost: (Connection reset|Broken pipe))")
 
-    def unread(self):
-        """Octets that wait in the sockets of the server (rx_queue of /proc/net/tcp)."""
+    def unread(self, end):
+        """Octets that wait in the sockets of the server or of its clients (rx_queue of /proc/net/tcp)."""
+        address = {"server": 1, "client": 2}[end]
         with open("/proc/net/tcp", encoding="ascii") as table:
             sockets = [line.split() for line in table][1:]
         return sum(int(fields[4].partition(":")[2], 16) for fields in sockets
-                   if int(fields[1].partition(":")[2], 16) == self.server.port)
+                   if int(fields[address].partition(":")[2], 16) == self.server.port)
 
-    def stands_still(self):
-        before = self.unread()
+    def stands_still(self, end):
+        before = self.unread(end)
         time.sleep(0.1)
-        return 0 < before == self.unread()
+        return 0 < before == self.unread(end)
 
     def assert_ends_alone(self, client, sentence):
         """While its server stands still. An end in order would wait a minute for what is posted."""
@@ -514,9 +517,19 @@ class PerfEnds(unittest.TestCase):
     def test_by_a_signal(self):
         client = self.start_client("--op", "write", "--timeout", "3600")
         self.server.process.send_signal(signal.SIGSTOP)
-        self.assertTrue(wait_until(self.stands_still))
+        self.assertTrue(wait_until(lambda: self.stands_still("server")))
         client.send_signal(signal.SIGINT)
         self.assert_ends_alone(client, "interrupted")
+
+    def test_by_a_signal_to_the_server_of_a_client_that_stands_still(self):
+        # What the server has for it does not fit into the sockets.
+        client = self.start_client("--op", "read", "--size", "1M", "--depth", "64")
+        client.send_signal(signal.SIGSTOP)
+        self.assertTrue(wait_until(lambda: self.stands_still("client")))
+        self.server.process.send_signal(signal.SIGINT)
+        self.assertEqual(self.server.process.wait(timeout=40), 0)
+        client.send_signal(signal.SIGCONT)
+        self.assert_says(client, "")
 
 
 if __name__ == "__main__":

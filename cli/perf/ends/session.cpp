@@ -60,6 +60,9 @@ void Session::run(verbs::ConnectionRequest request) {
   } catch (const PeerSilent&) {
     link_.give_up();
     throw;
+  } catch (const std::exception&) {
+    link_.leave();
+    throw;
   }
 }
 

@@ -15,6 +15,9 @@ constexpr std::chrono::microseconds kNap{300};
 /// The reason of a loss may come a little later than the flushed requests.
 constexpr std::chrono::milliseconds kReasonWait{200};
 
+/// For a peer to take in what was sent, when this end leaves it.
+constexpr std::chrono::seconds kLeave{1};
+
 std::string words_of(const Refused& refused) {
   if (!refused.text.empty()) return refused.text;
   const char* const words = words_for(static_cast<std::uint8_t>(refused.reason));
@@ -55,6 +58,16 @@ void Link::send_last(const ControlBytes& bytes) {
   send(bytes);
   queue_pair_->disconnect();
   for (patience_.renew(); !life_->wait_for_end(kEventWait);) patience_.check();
+}
+
+void Link::leave() noexcept {
+  try {
+    queue_pair_->disconnect();
+    if (life_->wait_for_end(kLeave)) return;
+  } catch (const std::exception&) {
+    // Without memory there is no order in it.
+  }
+  give_up();
 }
 
 void Link::give_up() noexcept {

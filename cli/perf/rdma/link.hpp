@@ -57,6 +57,8 @@ class Link {
   verbs::ConnectionInfo connect(const verbs::Endpoint& to, const verbs::ConnectOptions& options);
   /// Sends a last message and returns when the peer has it, or the connection is over.
   void send_last(const ControlBytes& bytes);
+  /// Ends the connection in order; at once if the peer has no part in that for a second.
+  void leave() noexcept;
   /// Ends the connection at once: nothing waits until the peer has taken in what was sent.
   void give_up() noexcept;
 
