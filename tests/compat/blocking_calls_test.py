@@ -3,6 +3,8 @@
 What is counted is work, by strace. With --print it tells the figures."""
 
 import os
+import subprocess
+import sys
 import unittest
 
 import counted_calls
@@ -29,12 +31,13 @@ class Calls(unittest.TestCase):
 
     def test_of_a_message(self):
         calls = calls_per_message()
-        for name, most in (("recvfrom", 1.2), ("sendmsg", 1.1), ("fcntl", 1.1), ("epoll_pwait", 1.3),
-                           ("epoll_ctl", 2.2), ("rt_sigprocmask", 2.1)):
-            self.assertLessEqual(calls.pop(name), most, name)
+        for name, count in (("recvfrom", 1), ("sendmsg", 1), ("fcntl", 1), ("epoll_pwait", 1),
+                            ("epoll_ctl", 2), ("rt_sigprocmask", 2)):
+            self.assertLessEqual(calls.pop(name), count + 0.1, name)
         calls.pop("futex", 0)  # both ends are in one process here, and meet at the engine's locks
-        # The engine's looks are a matter of time, which tracing stretches.
-        self.assertLessEqual(sum(calls.values()), 0.6, calls)
+        for look in ("pread64", "clock_nanosleep"):  # whether the other sleeps yet
+            calls.pop(look, 0)
+        self.assertLessEqual(sum(calls.values()), 0.1, calls)
 
 
 def print_all():
@@ -43,4 +46,6 @@ def print_all():
 
 
 if __name__ == "__main__":
+    if subprocess.run([PROGRAM, "0"], check=False).returncode == counted_calls.SKIPPED:
+        sys.exit(counted_calls.SKIPPED)
     counted_calls.main(print_all)
