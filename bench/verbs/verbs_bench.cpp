@@ -1,4 +1,5 @@
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -87,6 +88,14 @@ Options parse(int argc, char** argv) {
   return options;
 }
 
+// Shells grant 1,024, and each queue pair has one for its socket at both ends.
+void take_descriptors() {
+  rlimit limit{};
+  require(getrlimit(RLIMIT_NOFILE, &limit) == 0, "getrlimit");
+  limit.rlim_cur = limit.rlim_max;
+  require(setrlimit(RLIMIT_NOFILE, &limit) == 0, "setrlimit");
+}
+
 // The server is a process of its own, and ends with this one.
 pid_t start_server(const Options& options, std::uint16_t& port) {
   int ends[2];
@@ -104,6 +113,7 @@ pid_t start_server(const Options& options, std::uint16_t& port) {
 }
 
 int run(const Options& options) {
+  take_descriptors();
   std::uint16_t port = 0;
   const pid_t server = start_server(options, port);
   End end(options);

@@ -10,10 +10,8 @@ import time
 import unittest
 
 from fake_server import FakeServer
-from service import IWARP, MIB, PATIENCE, ServiceTest, limit_file_size, random_file, run
-from service import sparse_file, wait_until
-
-HUGE = 64 << 30  # A sparse file that no machine moves before the test has done its worst.
+from service import IWARP, MIB, PATIENCE, ServiceTest, huge_file, limit_file_size, random_file, run
+from service import wait_until
 
 
 def private_tmpfs(directory, size):
@@ -209,11 +207,11 @@ class Interruptions(ServiceTest):
         return client
 
     def start_put(self):
-        sparse_file(self.path("huge"), HUGE)
+        huge_file(self.path("huge"))
         return self.start("put", self.path("huge"), self.server.url + "huge")
 
     def start_get(self):
-        sparse_file(os.path.join(self.served, "huge"), HUGE)
+        huge_file(os.path.join(self.served, "huge"))
         return self.start("get", self.server.url + "huge", self.path("copy"))
 
     def ends_badly(self, client, message):
@@ -267,7 +265,7 @@ class Interruptions(ServiceTest):
         self.assertEqual(os.listdir(self.served), [])
 
     def test_a_stalled_server_is_given_up(self):
-        sparse_file(self.path("huge"), HUGE)
+        huge_file(self.path("huge"))
         client = self.start("put", self.path("huge"), self.server.url + "huge", "--timeout", "2")
         self.server.process.send_signal(signal.SIGSTOP)
         self.ends_badly(client, "no sign of life for 2")

@@ -10,7 +10,7 @@ import time
 import unittest
 
 from relay import Relay
-from service import IWARP, MIB, PATIENCE, Server, ServiceTest, random_file, sparse_file
+from service import IWARP, MIB, PATIENCE, Server, ServiceTest, huge_file, random_file, sparse_file
 from service import wait_until
 
 
@@ -68,7 +68,7 @@ class Suspensions(ServiceTest):
         self.assert_same(os.path.join(self.served, "there"), self.path("copy"))
 
     def test_of_one_end_for_too_long_is_given_up(self):
-        sparse_file(self.path("huge"), 64 << 30)
+        huge_file(self.path("huge"))
         client = self.start("put", self.path("huge"), self.server.url + "huge")
         self.assertTrue(wait_until(lambda: "connected" in self.server.logged()))
         client.send_signal(signal.SIGSTOP)
@@ -139,7 +139,7 @@ class Endings(ServiceTest):
         client.communicate()
 
     def test_a_put_that_is_refused_leaves_nothing(self):
-        sparse_file(self.path("huge"), 64 << 30)
+        huge_file(self.path("huge"))
         client = subprocess.Popen([IWARP, "put", self.path("huge"), self.server.url + "huge"],
                                   stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
         self.assertTrue(wait_until(lambda: "connected" in self.server.logged()))

@@ -16,7 +16,7 @@ import time
 import unittest
 
 from fake_server import FakeServer, FullListener, mpa_reply, receive_request, rejecting
-from service import IWARP, MIB, PATIENCE, SANITIZED, ServiceTest, mpa_request, run, sparse_file
+from service import IWARP, MIB, PATIENCE, SANITIZED, ServiceTest, huge_file, mpa_request, run
 from service import wait_until
 
 
@@ -345,7 +345,7 @@ class ServerRefusals(ServiceTest):
 
     def test_of_a_client_beyond_the_limit_say_so(self):
         self.server = self.start_server("--max-clients", "1")
-        sparse_file(os.path.join(self.served, "huge"), 64 << 30)
+        huge_file(os.path.join(self.served, "huge"))
         client = subprocess.Popen([IWARP, "get", self.server.url + "huge", self.path("copy")],
                                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         try:

@@ -39,9 +39,10 @@ def compiler_says(text, folders, *options):
 
 
 def resolving(folders):
-    """The layers whose headers are found."""
+    """The layers whose headers are found in these folders; an installed iwarp's, in the compiler's own, count for
+    nothing."""
     lines = "".join(f'#if __has_include("{header}")\nresolves {layer}\n#endif\n' for layer, header in HEADERS.items())
-    status, said = compiler_says(lines, folders, "-E", "-P")
+    status, said = compiler_says(lines, folders, "-E", "-P", "-nostdinc")
     assert status == 0, said
     return {line.split()[1] for line in said.splitlines() if line.startswith("resolves ")}
 

@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
-"""Two processes of the iwarp program move a file over loopback while tcpdump listens; tshark must then find the
+"""Two processes of the iwarp program move a file over loopback while dumpcap listens; tshark must then find the
 capture sound: every CRC good, nothing malformed, with and without Markers.
 
 The processes have a network of their own. Without the right to make one or to capture the test is skipped (77)."""
 
 import os
+import pathlib
 import re
+import socket
 import subprocess
 import sys
 import tempfile
@@ -31,24 +33,34 @@ def enter_own_network():
 
 
 class Capture:
-    """tcpdump on the loopback interface, from before the first packet to after the last."""
+    """dumpcap on the loopback interface, from before the first packet to after the last."""
+
+    END = ("127.0.0.1", 9)  # a datagram to there ends the capture
 
     def __init__(self, path):
-        # Whole packets (loopback's are up to 64 KiB), at once, by the user that runs this.
+        # Whole packets: loopback's are up to 64 KiB. tcpdump would change its user, which that of a namespace may not.
+        self.path = path
         self.process = subprocess.Popen(
-            ["tcpdump", "-i", "lo", "-s", "262144", "-B", "65536", "--immediate-mode", "-U", "-Z", "root",
-             "-w", path, "tcp"], stderr=subprocess.PIPE, text=True)
+            ["dumpcap", "-q", "-i", "lo", "-s", "262144", "-B", "64", "-P", "-w", path,
+             "-f", f"tcp or udp port {self.END[1]}"], stderr=subprocess.PIPE, text=True)
         line = self.process.stderr.readline()
-        while "listening on" not in line:
+        while not line.startswith("File: "):
             if not line:
-                raise AssertionError("tcpdump ended before it listened")
+                raise AssertionError("dumpcap ended before it listened")
             line = self.process.stderr.readline()
 
     def stop(self):
-        time.sleep(0.3)  # What is under way to the file.
+        last = os.urandom(16)
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sender:
+            sender.sendto(last, self.END)
+        until = time.monotonic() + PATIENCE
+        while last not in pathlib.Path(self.path).read_bytes():
+            if time.monotonic() > until:
+                raise AssertionError("the capture has no end")
+            time.sleep(0.05)
         self.process.terminate()
         _, log = self.process.communicate(timeout=PATIENCE)
-        dropped = re.search(r"(\d+) packets? dropped by kernel", log)
+        dropped = re.search(r"Packets received/dropped on interface .*: \d+/(\d+)", log)
         if not dropped or int(dropped.group(1)) != 0:
             raise AssertionError(f"the capture is not whole: {log}")
 
