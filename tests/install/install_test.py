@@ -145,6 +145,14 @@ class Contents(Installed):
             library = self.library(f"libiwarp-{component}.so")
             self.assertRegex(run("readelf", "-d", library), rf"SONAME.*\[libiwarp-{component}\.so\.\d+\]")
 
+    def test_a_list_of_files_that_cannot_be_written_to_is_replaced(self):
+        """As one that an installation by root has left. Not even root can write to where this one leads."""
+        left = pathlib.Path(BUILD) / "install_manifest_none.txt"
+        left.symlink_to("/nowhere/list")
+        self.addCleanup(left.unlink)
+        run(CMAKE, "--install", BUILD, "--prefix", self.prefix, "--component", "none")
+        self.assertFalse(left.is_symlink())
+
 
 class Loader(Scratch):
     """What the end of the installation does for the loader. ldconfig is played: the system's stays as it is."""
