@@ -39,7 +39,11 @@ class Watch {
   [[nodiscard]] bool works() const { return shown_ >= 0 && !call().empty(); }
   // Until the thread sleeps at its socket. Nothing else in the process calls epoll_pwait().
   void await_sleep() const {
+    const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(30);
     while (call() != std::to_string(SYS_epoll_pwait)) {
+      if (std::chrono::steady_clock::now() > until) {
+        throw std::runtime_error("a thread does not sleep at its socket; its call: " + call());
+      }
       std::this_thread::sleep_for(std::chrono::microseconds(100));
     }
   }

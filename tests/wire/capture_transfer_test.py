@@ -7,6 +7,7 @@ The processes have a network of their own. Without the right to make one or to c
 import os
 import pathlib
 import re
+import shutil
 import socket
 import subprocess
 import sys
@@ -23,6 +24,9 @@ FILE_SIZE = 3_000_001
 
 def enter_own_network():
     """Runs this script again in a network namespace of its own."""
+    if not shutil.which("dumpcap"):
+        print("dumpcap is not installed, or only for some users", file=sys.stderr)
+        sys.exit(SKIPPED)
     as_root = [] if os.geteuid() == 0 else ["--map-root-user"]
     inside = ["unshare", "--net", *as_root]
     if subprocess.run([*inside, "true"], capture_output=True, check=False).returncode:
@@ -43,11 +47,11 @@ class Capture:
         self.process = subprocess.Popen(
             ["dumpcap", "-q", "-i", "lo", "-s", "262144", "-B", "64", "-P", "-w", path,
              "-f", f"tcp or udp port {self.END[1]}"], stderr=subprocess.PIPE, text=True)
-        line = self.process.stderr.readline()
-        while not line.startswith("File: "):
+        said = ""
+        while not (line := self.process.stderr.readline()).startswith("File: "):
+            said += line
             if not line:
-                raise AssertionError("dumpcap ended before it listened")
-            line = self.process.stderr.readline()
+                raise AssertionError(f"dumpcap ended before it listened: {said}")
 
     def stop(self):
         last = os.urandom(16)
