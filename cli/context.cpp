@@ -5,8 +5,8 @@
 #include <cstdio>
 #include <new>
 
-#include "help/text_layout.hpp"
-#include "utf8.hpp"
+#include "text/layout.hpp"
+#include "text/utf8.hpp"
 
 namespace iwarp::cli {
 

@@ -4,7 +4,7 @@
 
 #include <iostream>
 
-#include "utf8.hpp"
+#include "text/utf8.hpp"
 
 namespace iwarp::cli {
 namespace {

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "format.hpp"
-#include "help/text_layout.hpp"
-#include "utf8.hpp"
+#include "text/layout.hpp"
+#include "text/utf8.hpp"
 
 namespace iwarp::cli {
 namespace {

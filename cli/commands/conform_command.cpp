@@ -8,12 +8,12 @@
 #include "conform/conform_run.hpp"
 #include "device.hpp"
 #include "help/checks.hpp"
-#include "help/text_layout.hpp"
 #include "json_output.hpp"
 #include "log.hpp"
 #include "options.hpp"
 #include "requirements/requirement.hpp"
-#include "utf8.hpp"
+#include "text/layout.hpp"
+#include "text/utf8.hpp"
 
 namespace iwarp::cli {
 namespace {

@@ -13,7 +13,7 @@
 #include "context.hpp"
 #include "format.hpp"
 #include "iwarp/verbs/verbs.hpp"
-#include "utf8.hpp"
+#include "text/utf8.hpp"
 
 namespace iwarp::cli {
 namespace {

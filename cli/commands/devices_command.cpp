@@ -7,11 +7,11 @@
 
 #include "commands.hpp"
 #include "commands/device_list.hpp"
-#include "help/text_layout.hpp"
 #include "json_output.hpp"
 #include "log.hpp"
 #include "options.hpp"
-#include "utf8.hpp"
+#include "text/layout.hpp"
+#include "text/utf8.hpp"
 
 namespace iwarp::cli {
 namespace {

@@ -8,11 +8,11 @@
 #include "device.hpp"
 #include "file_service/client/remote_listing.hpp"
 #include "format.hpp"
-#include "help/text_layout.hpp"
 #include "interrupt.hpp"
 #include "json_output.hpp"
 #include "log.hpp"
-#include "utf8.hpp"
+#include "text/layout.hpp"
+#include "text/utf8.hpp"
 
 namespace iwarp::cli {
 namespace {

@@ -7,8 +7,6 @@
 #include "commands.hpp"
 #include "device.hpp"
 #include "help/checks.hpp"
-#include "help/near_word.hpp"
-#include "help/text_layout.hpp"
 #include "interrupt.hpp"
 #include "log.hpp"
 #include "options.hpp"
@@ -16,6 +14,8 @@
 #include "perf/ends/server.hpp"
 #include "perf/measured/report.hpp"
 #include "standard_output.hpp"
+#include "text/layout.hpp"
+#include "text/near_word.hpp"
 
 namespace iwarp::cli {
 namespace {

@@ -19,7 +19,7 @@
 #include "log.hpp"
 #include "options.hpp"
 #include "standard_output.hpp"
-#include "utf8.hpp"
+#include "text/utf8.hpp"
 
 namespace iwarp::cli {
 namespace {

@@ -7,7 +7,7 @@
 #include "format.hpp"
 #include "help/checks.hpp"
 #include "json_output.hpp"
-#include "utf8.hpp"
+#include "text/utf8.hpp"
 
 namespace iwarp::cli {
 

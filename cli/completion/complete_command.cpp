@@ -3,7 +3,7 @@
 #include <iostream>
 #include <memory>
 
-#include "utf8.hpp"
+#include "text/utf8.hpp"
 
 namespace iwarp::cli {
 namespace {

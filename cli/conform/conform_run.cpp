@@ -14,7 +14,7 @@
 #include "interrupt.hpp"
 #include "report/terminal.hpp"
 #include "report/writers.hpp"
-#include "utf8.hpp"
+#include "text/utf8.hpp"
 
 namespace iwarp::cli {
 namespace {

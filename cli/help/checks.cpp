@@ -12,7 +12,7 @@
 #include <string_view>
 
 #include "format.hpp"
-#include "help/near_word.hpp"
+#include "text/near_word.hpp"
 
 namespace iwarp::cli {
 namespace {

@@ -4,7 +4,7 @@
 
 #include "help/command_name.hpp"
 #include "help/option_values.hpp"
-#include "help/text_layout.hpp"
+#include "text/layout.hpp"
 
 namespace iwarp::cli {
 namespace {

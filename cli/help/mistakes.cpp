@@ -8,8 +8,8 @@
 #include "context.hpp"
 #include "format.hpp"
 #include "help/command_name.hpp"
-#include "help/near_word.hpp"
 #include "help/option_values.hpp"
+#include "text/near_word.hpp"
 
 namespace iwarp::cli {
 namespace {

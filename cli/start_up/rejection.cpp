@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "utf8.hpp"
+#include "text/utf8.hpp"
 
 namespace iwarp::cli {
 namespace {

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "progress_bar.hpp"
-#include "utf8.hpp"
+#include "text/utf8.hpp"
 
 namespace iwarp::cli {
 namespace {

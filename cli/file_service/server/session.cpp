@@ -8,7 +8,7 @@
 #include "format.hpp"
 #include "interrupt.hpp"
 #include "log.hpp"
-#include "utf8.hpp"
+#include "text/utf8.hpp"
 
 namespace iwarp::cli::file_service {
 namespace {

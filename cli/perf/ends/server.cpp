@@ -9,7 +9,7 @@
 #include "context.hpp"
 #include "interrupt.hpp"
 #include "log.hpp"
-#include "utf8.hpp"
+#include "text/utf8.hpp"
 
 namespace iwarp::cli::perf {
 namespace {

@@ -6,7 +6,7 @@
 #include "address.hpp"
 #include "context.hpp"
 #include "format.hpp"
-#include "help/text_layout.hpp"
+#include "text/layout.hpp"
 
 namespace iwarp::cli::perf {
 namespace {

@@ -7,7 +7,7 @@
 
 #include "help/checks.hpp"
 #include "help/command_name.hpp"
-#include "utf8.hpp"
+#include "text/utf8.hpp"
 
 namespace iwarp::cli {
 namespace {

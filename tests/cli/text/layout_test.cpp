@@ -1,4 +1,4 @@
-#include "help/text_layout.hpp"
+#include "text/layout.hpp"
 
 #include <gtest/gtest.h>
 

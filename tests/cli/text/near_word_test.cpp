@@ -1,4 +1,4 @@
-#include "help/near_word.hpp"
+#include "text/near_word.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "help/text_layout.hpp"
+#include "text/layout.hpp"
 
 #include <sys/ioctl.h>
 #include <unistd.h>
@@ -7,7 +7,7 @@
 #include <sstream>
 #include <utility>
 
-#include "utf8.hpp"
+#include "text/utf8.hpp"
 
 namespace iwarp::cli {
 namespace {
