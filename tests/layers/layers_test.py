@@ -11,6 +11,8 @@ import pathlib
 import subprocess
 import sys
 
+PROJECT = pathlib.Path(__file__).resolve().parents[2]
+
 # The header of each layer that is tried: none that another folder could have by the same name.
 HEADERS = {
     "base": "iwarp/base/bytes.hpp",
@@ -39,8 +41,9 @@ def compiler_says(text, folders, *options):
 
 
 def resolving(folders):
-    """The layers whose headers are found in these folders; an installed iwarp's, in the compiler's own, count for
-    nothing."""
+    """The layers whose headers are found in those of these folders that are the project's. An installed iwarp's count
+    for nothing, be they in the compiler's folders or in /usr/include, which libraries name as theirs."""
+    folders = [folder for folder in folders if pathlib.Path(folder).resolve().is_relative_to(PROJECT)]
     lines = "".join(f'#if __has_include("{header}")\nresolves {layer}\n#endif\n' for layer, header in HEADERS.items())
     status, said = compiler_says(lines, folders, "-E", "-P", "-nostdinc")
     assert status == 0, said
