@@ -32,7 +32,12 @@ std::map<int, int> changed_async_events;
 thread_local ibv_async_event as_it_came{};  // of the last one that was changed
 std::set<int> descriptors;
 std::set<std::uint32_t> closed_to_peers;  // lkeys of memory where the peer may not write
-decltype(ibv_context_ops::post_send) post_send = nullptr;  // that of the library behind
+// Those of the library behind.
+decltype(ibv_context_ops::post_send) post_send = nullptr;
+decltype(ibv_context_ops::poll_cq) poll_cq = nullptr;
+std::atomic<std::uint32_t> vendor{0};  // which the adapter says that it is of; 0: the real one
+std::atomic<std::uint64_t> longest_silent{0};
+std::atomic<bool> holds_completions{false};
 std::atomic<long> living{0};
 thread_local int inside = 0;      // calls of the library behind, of this thread
 thread_local bool opens = false;  // what the library behind keeps for good is not counted
@@ -109,13 +114,23 @@ bool places_responses(const ibv_send_wr& read) {
   return std::none_of(read.sg_list, read.sg_list + read.num_sge,
                       [](const ibv_sge& sink) { return closed_to_peers.contains(sink.lkey); });
 }
+void note_if_silent(const ibv_send_wr& request) {
+  if ((request.send_flags & IBV_SEND_SIGNALED) != 0) return;
+  std::uint64_t octets = 0;
+  for (int at = 0; at < request.num_sge; ++at) octets += request.sg_list[at].length;
+  if (octets > longest_silent) longest_silent = octets;
+}
 int post_strictly(ibv_qp* qp, ibv_send_wr* first, ibv_send_wr** refused) {
   for (ibv_send_wr* request = first; request != nullptr; request = request->next) {
+    note_if_silent(*request);
     if (request->opcode != IBV_WR_RDMA_READ || places_responses(*request)) continue;
     *refused = first;
     return EACCES;
   }
   return post_send(qp, first, refused);
+}
+int poll_unless_held(ibv_cq* cq, int most, ibv_wc* into) {
+  return holds_completions ? 0 : poll_cq(cq, most, into);
 }
 
 // What a call that ends an object has answered.
@@ -149,6 +164,15 @@ __attribute__((visibility("default"))) void iwarp_test_change_async_events(int f
   const std::lock_guard lock(mutex);
   changed_async_events[from] = to;
 }
+__attribute__((visibility("default"))) void iwarp_test_be_of_vendor(std::uint32_t id) {
+  vendor = id;
+}
+__attribute__((visibility("default"))) std::uint64_t iwarp_test_longest_silent() {
+  return longest_silent;
+}
+__attribute__((visibility("default"))) void iwarp_test_hold_completions(int held) {
+  holds_completions = held != 0;
+}
 __attribute__((visibility("default"))) void iwarp_test_heal() {
   const std::lock_guard lock(mutex);
   faults.clear();
@@ -157,6 +181,9 @@ __attribute__((visibility("default"))) void iwarp_test_heal() {
   let_go.notify_all();
   changed_async_events.clear();
   descriptors.clear();
+  vendor = 0;
+  longest_silent = 0;
+  holds_completions = false;
 }
 
 __attribute__((visibility("default"))) void iwarp_test_each_descriptor(void (*tell)(int)) {
@@ -169,9 +196,10 @@ ibv_context* ibv_open_device(ibv_device* device) {
   return IWARP_FORWARD(static_cast<ibv_context*>(nullptr), ibv_open_device, device);
 }
 int ibv_query_device(ibv_context* context, ibv_device_attr* attributes) {
-  const int error = fault_of("ibv_query_device");
-  return error != 0 ? error
-                    : next<decltype(&::ibv_query_device)>("ibv_query_device")(context, attributes);
+  if (const int error = fault_of("ibv_query_device")) return error;
+  const int error = next<decltype(&::ibv_query_device)>("ibv_query_device")(context, attributes);
+  if (vendor != 0) attributes->vendor_id = vendor;
+  return error;
 }
 ibv_pd* ibv_alloc_pd(ibv_context* context) {
   return counted(IWARP_FORWARD(static_cast<ibv_pd*>(nullptr), ibv_alloc_pd, context));
@@ -195,8 +223,14 @@ ibv_comp_channel* ibv_create_comp_channel(ibv_context* context) {
 }
 ibv_cq* ibv_create_cq(ibv_context* context, int depth, void* own, ibv_comp_channel* channel,
                       int vector) {
-  return counted(IWARP_FORWARD(static_cast<ibv_cq*>(nullptr), ibv_create_cq, context, depth, own,
-                               channel, vector));
+  auto* const made = counted(IWARP_FORWARD(static_cast<ibv_cq*>(nullptr), ibv_create_cq, context,
+                                           depth, own, channel, vector));
+  if (made == nullptr) return made;
+  const std::lock_guard lock(mutex);
+  if (made->context->ops.poll_cq != poll_unless_held) {
+    poll_cq = std::exchange(made->context->ops.poll_cq, poll_unless_held);
+  }
+  return made;
 }
 ibv_srq* ibv_create_srq(ibv_pd* pd, ibv_srq_init_attr* init) {
   return counted(IWARP_FORWARD(static_cast<ibv_srq*>(nullptr), ibv_create_srq, pd, init));

@@ -16,6 +16,13 @@ void hold_calls(const char* function);
 void change_events(int from, int to);
 /// The next asynchronous events of the type `from` come as `to`, which is about no object.
 void change_async_events(int from, int to);
+/// Adapters that are opened from now on say that they are of this vendor.
+void be_of_vendor(unsigned id);
+/// The most octets of a request that the adapter was given since all worked again and is not to
+/// tell of.
+unsigned long longest_silent();
+/// Whether the adapter completes nothing for now.
+void hold_completions(bool held);
 /// Calls it with each descriptor that has been handed out since all worked again.
 void each_descriptor(void (*tell)(int));
 /// Whether this thread is inside of a call of the library behind. Takes memory the first time.

@@ -42,6 +42,12 @@ void change_async_events(int from, int to) {
   find<void (*)(int, int)>("iwarp_test_change_async_events")(from, to);
 }
 
+void be_of_vendor(unsigned id) { find<void (*)(std::uint32_t)>("iwarp_test_be_of_vendor")(id); }
+
+unsigned long longest_silent() { return find<std::uint64_t (*)()>("iwarp_test_longest_silent")(); }
+
+void hold_completions(bool held) { find<void (*)(int)>("iwarp_test_hold_completions")(held); }
+
 void each_descriptor(void (*tell)(int)) {
   find<void (*)(void (*)(int))>("iwarp_test_each_descriptor")(tell);
 }

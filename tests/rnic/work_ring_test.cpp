@@ -118,7 +118,7 @@ TEST(WorkRing, KeepsTheFirstFaultAndThatSomethingWasFlushed) {
 
 TEST(WorkRing, GoesOnWherePositionsBeginAnew) {
   constexpr std::uint32_t kBefore = 3;
-  WorkRing ring(5, 0 - kBefore);
+  WorkRing ring(5, nullptr, 0 - kBefore);
   std::vector<WorkSlot*> slots;
   for (std::uint64_t id = 0; id < 5; ++id) slots.push_back(&ring.post(id, Told::kAlways, true));
   EXPECT_EQ(ring.room(), 0U);
@@ -149,6 +149,26 @@ TEST(WorkRing, GivenUpItTellsOfWhatTheAdapterOwedAndOfNothingTwice) {
   EXPECT_EQ(told, (std::vector<std::uint64_t>{1, 3}));
   EXPECT_EQ(ring.outstanding(), 0U);
   EXPECT_FALSE(ring.complete(late, ended(IBV_WC_WR_FLUSH_ERR)));
+}
+
+TEST(WorkRing, CountsThoseOfWhichTheAdapterIsToTellAndTheProgramIsNot) {
+  std::atomic<std::uint32_t> untold{0};
+  WorkRing ring(8, &untold);
+  ring.post(1, Told::kAlways, true);
+  ring.post(2, Told::kWhenFailed, false);
+  EXPECT_EQ(untold, 0U);
+  WorkSlot& first = ring.post(3, Told::kWhenFailed, true);
+  ring.post(4, Told::kNever, true);
+  ring.post(5, Told::kWhenFailed, true);
+  ring.post(6, Told::kWhenFailed, true);
+  EXPECT_EQ(untold, 4U);
+  ring.take_back(1);
+  EXPECT_EQ(untold, 3U);
+  EXPECT_TRUE(ring.complete(first, ended(IBV_WC_SUCCESS)));
+  EXPECT_FALSE(ring.complete(first, ended(IBV_WC_SUCCESS))) << "which siw does";
+  EXPECT_EQ(untold, 2U);
+  ring.discard();
+  EXPECT_EQ(untold, 0U);
 }
 
 }  // namespace

@@ -26,10 +26,18 @@ constexpr std::int64_t kSlice = 100;
 // For completions of which the program is told nothing: two of each queue pair, see SendQueue, and
 // one at its end.
 constexpr std::uint32_t kUntold = 64;
+// For those of requests that siw must not be silent about, PostLimits::max_silent, at least; 64
+// octets of the kernel's memory each.
+constexpr std::uint32_t kLeastSilent = 1024;
+
+std::uint32_t room_for_silent(const Adapter& adapter, std::uint32_t depth) {
+  return adapter.is_siw() ? std::max(depth, kLeastSilent) : 0;
+}
 
 int native_depth(const Adapter& adapter, std::uint32_t depth) {
-  const auto most = static_cast<std::uint32_t>(std::max(adapter.limits.max_cqe, 0));
-  return static_cast<int>(std::max(depth, std::min(depth + kUntold, most)));
+  const auto most = static_cast<std::uint64_t>(std::max(adapter.limits.max_cqe, 0));
+  const std::uint64_t wanted = std::uint64_t{depth} + kUntold + room_for_silent(adapter, depth);
+  return static_cast<int>(std::max<std::uint64_t>(depth, std::min(wanted, most)));
 }
 
 verbs::Error cannot_be_made(const Adapter& adapter, std::uint32_t depth, int why) {
@@ -124,6 +132,12 @@ std::size_t CompletionQueue::poll_adapter(std::span<Completion> into) {
     if (got < most) break;
   }
   return count;
+}
+
+std::uint32_t CompletionQueue::room_for_untold() const {
+  const std::uint32_t most = room_for_silent(adapter(), depth_.load(std::memory_order_relaxed));
+  const std::uint32_t untold = untold_.load(std::memory_order_relaxed);
+  return untold < most ? most - untold : 0;
 }
 
 void CompletionQueue::gather() {

@@ -13,7 +13,7 @@ std::uint64_t octets_of(std::span<const verbs::Sge> sges) {
   return octets;
 }
 
-bool may_be_inline(Opcode opcode) {
+bool sends_memory(Opcode opcode) {
   return opcode == Opcode::kSend || opcode == Opcode::kSendInvalidate || opcode == Opcode::kWrite;
 }
 
@@ -57,11 +57,16 @@ std::optional<verbs::PostError> refusal_of(const SendWr& request, const PostLimi
     return malformed(PostField::kBind, "kBindWindow needs what it is to bind");
   }
   if (!has(request.flags, verbs::SendFlags::kInline)) return std::nullopt;
-  if (!may_be_inline(request.opcode)) {
+  if (!sends_memory(request.opcode)) {
     return malformed(PostField::kFlags, "kInline is for Sends and Writes only");
   }
   if (octets <= limits.max_inline) return std::nullopt;
   return malformed(PostField::kSges, "with kInline more octets than QpCapacity::max_inline");
+}
+
+bool wants_telling(const SendWr& request, const PostLimits& limits) {
+  return limits.max_silent != UINT32_MAX && sends_memory(request.opcode) &&
+         octets_of(request.sges) > limits.max_silent;
 }
 
 std::optional<verbs::PostError> refusal_of(const verbs::RecvWr& request, const PostLimits& limits) {

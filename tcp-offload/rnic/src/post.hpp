@@ -12,12 +12,18 @@ namespace iwarp::rnic {
 struct PostLimits {
   std::uint32_t max_send_sge = 0, max_recv_sge = 0, max_inline = 0;
   bool windows = false;
+  /// The adapter has to tell of longer Sends and Writes, as it sends others out of the program's
+  /// memory even when it has told of what was posted behind them. Octets.
+  std::uint32_t max_silent = UINT32_MAX;
 };
 
 /// Why a request is refused before the adapter sees it, if it is. The index is the caller's to fill
 /// in.
 std::optional<verbs::PostError> refusal_of(const verbs::SendWr& request, const PostLimits& limits);
 std::optional<verbs::PostError> refusal_of(const verbs::RecvWr& request, const PostLimits& limits);
+
+/// Whether the adapter has to tell of a request, whether or not the program wants to hear of it.
+bool wants_telling(const verbs::SendWr& request, const PostLimits& limits);
 
 /// Which requests of a list the adapter gets.
 struct Admitted {

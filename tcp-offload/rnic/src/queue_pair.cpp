@@ -1,5 +1,7 @@
 #include "queue_pair.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <array>
 
@@ -45,9 +47,16 @@ const char* lacking(const QpInit& init) {
   return nullptr;
 }
 
+// From a page on, siw copies what it sends only if it is signaled. Otherwise TCP refers to the
+// program's pages until the peer has acknowledged them, and nothing tells when that is
+// (siw_qp_prepare_tx() of Linux 6.1).
+std::uint32_t max_silent(const Adapter& adapter) {
+  return adapter.is_siw() ? static_cast<std::uint32_t>(::sysconf(_SC_PAGESIZE)) - 1 : UINT32_MAX;
+}
+
 PostLimits post_limits(const Adapter& adapter, const verbs::QpCapacity& capacity) {
   return {capacity.max_send_sge, capacity.max_recv_sge, capacity.max_inline,
-          adapter.limits.max_mw > 0};
+          adapter.limits.max_mw > 0, max_silent(adapter)};
 }
 
 }  // namespace

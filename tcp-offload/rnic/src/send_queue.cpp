@@ -38,8 +38,25 @@ void SendQueue::check_binds(std::span<const SendWr> requests, Admitted& taken) c
   }
 }
 
-void SendQueue::make_room(std::size_t wanted) {
-  if (room() < wanted) init_.cq->gather();
+bool SendQueue::is_told(const SendWr& request) const {
+  return init_.signaling == verbs::Signaling::kAll || has(request.flags, SendFlags::kSignaled);
+}
+
+// How many of them there is room for, here and in the completion queue. Its room may be taken
+// meanwhile by a post to another queue pair: it has some to spare for that.
+std::size_t SendQueue::fitting(std::span<const SendWr> requests) const {
+  const std::size_t most = std::min<std::size_t>(requests.size(), room());
+  if (init_.limits.max_silent == UINT32_MAX) return most;
+  std::uint32_t left = init_.cq->room_for_untold();
+  for (std::size_t at = 0; at != most; ++at) {
+    if (is_told(requests[at]) || !wants_telling(requests[at], init_.limits)) continue;
+    if (left-- == 0) return at;
+  }
+  return most;
+}
+
+void SendQueue::make_room(std::span<const SendWr> requests) {
+  if (fitting(requests) < requests.size()) init_.cq->gather();
 }
 
 Result<void, PostError> SendQueue::post(std::span<const SendWr> requests, verbs::Posting posting) {
@@ -48,8 +65,8 @@ Result<void, PostError> SendQueue::post(std::span<const SendWr> requests, verbs:
   if (phase_ == PostingPhase::kRefused) return failure(PostError{std::errc::not_connected, 0});
   Admitted taken = admitted(requests, init_.limits);
   check_binds(requests, taken);
-  make_room(taken.count);
-  if (const std::size_t most = room(); taken.count > most) {
+  make_room(requests.first(taken.count));
+  if (const std::size_t most = fitting(requests.first(taken.count)); taken.count > most) {
     taken = {most, PostError{std::errc::not_enough_memory, most}};
   }
   if (taken.why && posting == verbs::Posting::kAllOrNone) return failure(*taken.why);
@@ -84,9 +101,9 @@ SendQueue::Given SendQueue::give(std::span<const SendWr> requests) {
 }
 
 void SendQueue::add(const SendWr& request) {
-  const bool told =
-      init_.signaling == verbs::Signaling::kAll || has(request.flags, SendFlags::kSignaled);
-  const bool signaled = told || ++untold_ >= std::max(init_.capacity / 2, 1U);
+  const bool told = is_told(request);
+  const bool signaled =
+      told || wants_telling(request, init_.limits) || ++untold_ >= std::max(init_.capacity / 2, 1U);
   if (signaled) untold_ = 0;
   const BindTargets bind = request.opcode == verbs::Opcode::kBindWindow
                                ? init_.memory->targets_of(*request.bind)

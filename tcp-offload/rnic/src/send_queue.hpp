@@ -15,7 +15,8 @@ namespace iwarp::rnic {
 /// The send queue of a queue pair. Any thread.
 ///
 /// The adapter tells of a request that the program does not want to hear of only where that is
-/// needed to know that there is room again: twice in a queue.
+/// needed to know that there is room again, twice in a queue; and of all that it would otherwise
+/// send out of the program's memory for longer than the program knows, PostLimits::max_silent.
 class SendQueue {
  public:
   struct Init {
@@ -27,7 +28,9 @@ class SendQueue {
     std::shared_ptr<BoundMemory> memory;
   };
   explicit SendQueue(Init init)
-      : init_(std::move(init)), number_(init_.qp->qp_num), ring_(init_.capacity + kMarker) {}
+      : init_(std::move(init)),
+        number_(init_.qp->qp_num),
+        ring_(init_.capacity + kMarker, init_.cq->untold()) {}
 
   /// As verbs::QueuePair::post_send().
   Result<void, verbs::PostError> post(std::span<const verbs::SendWr> requests,
@@ -59,7 +62,9 @@ class SendQueue {
   };
   [[nodiscard]] std::uint32_t room() const;
   void check_binds(std::span<const verbs::SendWr> requests, Admitted& taken) const;
-  void make_room(std::size_t wanted);
+  void make_room(std::span<const verbs::SendWr> requests);
+  [[nodiscard]] bool is_told(const verbs::SendWr& request) const;
+  [[nodiscard]] std::size_t fitting(std::span<const verbs::SendWr> requests) const;
   Result<void, verbs::PostError> flush(std::span<const verbs::SendWr> requests);
   Given give(std::span<const verbs::SendWr> requests);
   Given hand_over();

@@ -16,13 +16,15 @@ namespace iwarp::rnic {
 /// time, and one takes completions at a time; the two may be different ones.
 class WorkRing final : public SlotOwner {
  public:
-  explicit WorkRing(std::uint32_t capacity) : WorkRing(capacity, 0) {}
-  /// The same, of which so many requests have been posted and are done. Positions begin anew behind
-  /// 2^32 - 1.
-  WorkRing(std::uint32_t capacity, std::uint32_t position)
+  /// With `untold` it counts there those requests of which the adapter is still to tell, and the
+  /// program may not be told. Of `position` requests it is taken that they have been posted and are
+  /// done; positions begin anew behind 2^32 - 1.
+  explicit WorkRing(std::uint32_t capacity, std::atomic<std::uint32_t>* untold = nullptr,
+                    std::uint32_t position = 0)
       : capacity_(capacity),
         mask_(std::bit_ceil(2 * capacity) - 1),
         slots_(std::make_unique<WorkSlot[]>(std::size_t{mask_} + 1)),
+        untold_(untold),
         posted_(position),
         freed_(position),
         finished_(position),
@@ -52,6 +54,7 @@ class WorkRing final : public SlotOwner {
     const std::uint32_t position = posted_.load(std::memory_order_relaxed);
     WorkSlot& slot = slots_[position & mask_];
     slot = {this, wr_id, position, told, signaled, false};
+    if (untold_ != nullptr && slot.untold()) untold_->fetch_add(1, std::memory_order_relaxed);
     posted_.store(position + 1, std::memory_order_relaxed);
     if (signaled) awaited_.store(position + 1, std::memory_order_relaxed);
     return slot;
@@ -72,7 +75,10 @@ class WorkRing final : public SlotOwner {
     const std::uint32_t posted = posted_.load(std::memory_order_relaxed);
     for (std::uint32_t at = freed_.load(std::memory_order_relaxed); at != posted; ++at) {
       const WorkSlot& slot = slots_[at & mask_];
-      if (slot.signaled && !slot.done) tell(slot);
+      if (slot.signaled && !slot.done) {
+        tell(slot);
+        forget(slot);
+      }
       freed_.store(at + 1, std::memory_order_release);  // `tell` may throw: it is not told again
     }
     finished_.store(posted, std::memory_order_release);
@@ -93,11 +99,17 @@ class WorkRing final : public SlotOwner {
   [[nodiscard]] bool has_flushed() const { return flushed_.load(std::memory_order_relaxed); }
 
  private:
+  /// The adapter is not awaited to tell of it any more.
+  void forget(const WorkSlot& slot) {
+    if (untold_ != nullptr && slot.untold()) untold_->fetch_sub(1, std::memory_order_relaxed);
+  }
+
   const std::uint32_t capacity_;
   // Of a power of two, so that slots follow each other past the wrap. There are twice as many as
   // requests: those behind one that takes long do not wait for its slot.
   const std::uint32_t mask_;
   const std::unique_ptr<WorkSlot[]> slots_;
+  std::atomic<std::uint32_t>* const untold_;
   std::atomic<std::uint32_t> posted_;    // the position of the next one
   std::atomic<std::uint32_t> freed_;     // of the first one whose slot is still needed
   std::atomic<std::uint32_t> finished_;  // so many are done

@@ -210,6 +210,25 @@ TEST_P(TransferContract, CompletionsComeInTheOrderOfThePosts) {
   }
 }
 
+TEST_P(TransferContract, TheMemoryOfASilentWriteIsTheProgramsOnceTheNextIsDone) {
+  constexpr std::size_t kSize = 65536, kRounds = 32;
+  const Buffer& target = server.buffer(kSize * kRounds);
+  Buffer& source = client.buffer(kSize);
+  const Sge gather = source.sge(), one = source.sge(0, 1);
+  for (std::size_t round = 0; round != kRounds; ++round) {
+    source.fill(pattern(kSize, round));
+    SendWr silent = write_of(1, {&gather, 1}, target, round * kSize);
+    silent.flags = SendFlags::kNone;
+    post(left, silent);
+    ASSERT_EQ(run(left, write_of(2, {&one, 1}, target, round * kSize)).status, Status::kSuccess);
+  }
+  source.fill(Bytes(kSize));
+  expect_service(left, right);
+  for (std::size_t round = 0; round != kRounds; ++round) {
+    EXPECT_TRUE(target.content(round * kSize, kSize) == pattern(kSize, round)) << round;
+  }
+}
+
 TEST_P(TransferContract, UnsignaledRequestsStaySilent) {
   post(right, RecvWr{1, {}});
   post(right, RecvWr{2, {}});
