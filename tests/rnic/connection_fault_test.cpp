@@ -60,6 +60,34 @@ TEST_F(AdapterConnections, IsTriedAgainAsLongAsTheProgramSays) {
   EXPECT_TRUE(request->accept(b_));
 }
 
+// librdmacm draws ports without a look at those of TCP sockets, and siw binds one to it.
+TEST_F(AdapterConnections, APortThatIsTakenIsDrawnAgain) {
+  auto listener = device_.listen(kLoopback).value();
+  const FailingCalls failing("rdma_connect", EADDRINUSE, 3);
+  ASSERT_TRUE(a_.start_connect(listener.endpoint()));
+  auto request = listener.next(10s);
+  ASSERT_TRUE(request);
+  EXPECT_TRUE(request->accept(b_));
+}
+
+TEST_F(AdapterConnections, IfAllPortsAreTakenItSaysSo) {
+  auto listener = device_.listen(kLoopback).value();
+  const FailingCalls failing("rdma_connect", EADDRINUSE);
+  const auto connected = a_.connect(listener.endpoint());
+  ASSERT_FALSE(connected);
+  EXPECT_EQ(connected.error().code, std::errc::address_in_use);
+}
+
+TEST_F(AdapterConnections, APortThatTheProgramHasChosenIsNotDrawnAgain) {
+  auto listener = device_.listen(kLoopback).value();
+  const FailingCalls failing("rdma_connect", EADDRINUSE, 1);
+  verbs::ConnectOptions options;
+  options.from = verbs::Endpoint::parse("127.0.0.1:40123").value();
+  const auto connected = a_.connect(listener.endpoint(), options);
+  ASSERT_FALSE(connected);
+  EXPECT_EQ(connected.error().code, std::errc::address_in_use);
+}
+
 TEST_F(AdapterConnections, APeerThatDoesNotAnswerIsGivenUp) {
   auto listener = device_.listen(kLoopback).value();
   verbs::ConnectOptions options;

@@ -128,6 +128,7 @@ class Connection final : public CmTarget,
   verbs::Endpoint to_;
   verbs::ConnectOptions options_;
   Clock::time_point deadline_, retry_until_, linger_until_;
+  unsigned draws_left_ = 10;  // of a port of this end, where one is taken
   verbs::ConnectionInfo info_;
   bool ends_ = false;
   bool told_of_end_ = false;

@@ -146,11 +146,16 @@ void Connection::fail_call(int error) {
             error);
 }
 
-// Nobody listens yet, it seems: the peer's program may be about to.
+// The peer's program may be about to listen. And the port that librdmacm has drawn may be that of a
+// TCP socket: siw learns so when it binds one of its own to it.
 bool Connection::tries_again(const verbs::Error& error) {
-  if (passive_ || error.code != std::errc::connection_refused) return false;
-  if (state() != State::kConnecting || Clock::now() >= std::min(retry_until_, deadline_))
-    return false;
+  if (passive_ || state() != State::kConnecting) return false;
+  const bool listens_later = error.code == std::errc::connection_refused &&
+                             Clock::now() < std::min(retry_until_, deadline_);
+  const bool draws_again =
+      error.code == std::errc::address_in_use && options_.from.port() == 0 && draws_left_ != 0;
+  if (!listens_later && !draws_again) return false;
+  if (draws_again) --draws_left_;
   drop_id();
   later(kBetweenAttempts, [](Connection& self) { self.dial(); });
   return true;
