@@ -16,9 +16,16 @@ constexpr std::uint32_t kRoom = 1024;
 
 std::size_t page() { return static_cast<std::size_t>(::sysconf(_SC_PAGESIZE)); }
 
+// An adapter that is still open stays of the vendor that it was of.
 struct Vendor {
-  explicit Vendor(unsigned id) { be_of_vendor(id); }
-  ~Vendor() { heal(); }
+  explicit Vendor(unsigned id) {
+    EXPECT_TRUE(nothing_is_left());
+    be_of_vendor(id);
+  }
+  ~Vendor() {
+    EXPECT_TRUE(nothing_is_left());
+    heal();
+  }
   Vendor(const Vendor&) = delete;
   Vendor& operator=(const Vendor&) = delete;
 };
