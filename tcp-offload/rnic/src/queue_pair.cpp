@@ -49,7 +49,7 @@ const char* lacking(const QpInit& init) {
 
 // From a page on, siw copies what it sends only if it is signaled. Otherwise TCP refers to the
 // program's pages until the peer has acknowledged them, and nothing tells when that is
-// (siw_qp_prepare_tx() of Linux 6.1).
+// (siw_qp_prepare_tx(); Debian's Linux 6.1.176 does so, its 6.1.192 copies in either case).
 std::uint32_t max_silent(const Adapter& adapter) {
   return adapter.is_siw() ? static_cast<std::uint32_t>(::sysconf(_SC_PAGESIZE)) - 1 : UINT32_MAX;
 }
