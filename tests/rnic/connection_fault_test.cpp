@@ -62,12 +62,15 @@ TEST_F(AdapterConnections, IsTriedAgainAsLongAsTheProgramSays) {
 
 // librdmacm draws ports without a look at those of TCP sockets, and siw binds one to it.
 TEST_F(AdapterConnections, APortThatIsTakenIsDrawnAgain) {
-  auto listener = device_.listen(kLoopback).value();
-  const FailingCalls failing("rdma_connect", EADDRINUSE, 3);
-  ASSERT_TRUE(a_.start_connect(listener.endpoint()));
-  auto request = listener.next(10s);
-  ASSERT_TRUE(request);
-  EXPECT_TRUE(request->accept(b_));
+  for (const int taken : {EADDRINUSE, EADDRNOTAVAIL}) {
+    auto listener = device_.listen(kLoopback).value();
+    verbs::QueuePair from = pd_.create_qp(cq_).value(), to = pd_.create_qp(cq_).value();
+    const FailingCalls failing("rdma_connect", taken, 3);
+    ASSERT_TRUE(from.start_connect(listener.endpoint()));
+    auto request = listener.next(10s);
+    ASSERT_TRUE(request) << taken;
+    EXPECT_TRUE(request->accept(to));
+  }
 }
 
 TEST_F(AdapterConnections, IfAllPortsAreTakenItSaysSo) {
@@ -82,10 +85,22 @@ TEST_F(AdapterConnections, APortThatTheProgramHasChosenIsNotDrawnAgain) {
   auto listener = device_.listen(kLoopback).value();
   const FailingCalls failing("rdma_connect", EADDRINUSE, 1);
   verbs::ConnectOptions options;
-  options.from = verbs::Endpoint::parse("127.0.0.1:40123").value();
+  options.from = verbs::Endpoint::parse("127.0.0.1:21837").value();
+  options.timeout = 2s;
   const auto connected = a_.connect(listener.endpoint(), options);
   ASSERT_FALSE(connected);
   EXPECT_EQ(connected.error().code, std::errc::address_in_use);
+}
+
+TEST_F(AdapterConnections, AListenersPortThatIsTakenIsDrawnAgain) {
+  {
+    const FailingCalls failing("rdma_listen", EADDRINUSE, 3);
+    EXPECT_TRUE(device_.listen(kLoopback));
+  }
+  const FailingCalls failing("rdma_listen", EADDRINUSE);
+  const auto listener = device_.listen(kLoopback);
+  ASSERT_FALSE(listener);
+  EXPECT_EQ(listener.error().code, std::errc::address_in_use);
 }
 
 TEST_F(AdapterConnections, APeerThatDoesNotAnswerIsGivenUp) {

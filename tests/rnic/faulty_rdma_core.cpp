@@ -34,7 +34,7 @@ std::set<int> descriptors;
 std::set<std::uint32_t> closed_to_peers;  // lkeys of memory where the peer may not write
 // Those of the library behind.
 decltype(ibv_context_ops::post_send) post_send = nullptr;
-decltype(ibv_context_ops::poll_cq) poll_cq = nullptr;
+std::atomic<decltype(ibv_context_ops::poll_cq)> poll_cq = nullptr;
 std::atomic<std::uint32_t> vendor{0};  // which the adapter says that it is of; 0: the real one
 std::atomic<std::uint64_t> longest_silent{0};
 std::atomic<bool> holds_completions{false};
@@ -115,7 +115,7 @@ bool places_responses(const ibv_send_wr& read) {
                       [](const ibv_sge& sink) { return closed_to_peers.contains(sink.lkey); });
 }
 void note_if_silent(const ibv_send_wr& request) {
-  if ((request.send_flags & IBV_SEND_SIGNALED) != 0) return;
+  if ((request.send_flags & IBV_SEND_SIGNALED) != 0 || request.opcode == IBV_WR_RDMA_READ) return;
   std::uint64_t octets = 0;
   for (int at = 0; at < request.num_sge; ++at) octets += request.sg_list[at].length;
   if (octets > longest_silent) longest_silent = octets;
@@ -130,7 +130,7 @@ int post_strictly(ibv_qp* qp, ibv_send_wr* first, ibv_send_wr** refused) {
   return post_send(qp, first, refused);
 }
 int poll_unless_held(ibv_cq* cq, int most, ibv_wc* into) {
-  return holds_completions ? 0 : poll_cq(cq, most, into);
+  return holds_completions ? 0 : poll_cq.load()(cq, most, into);
 }
 
 // What a call that ends an object has answered.

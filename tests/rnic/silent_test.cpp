@@ -11,8 +11,8 @@ using verbs::SendFlags;
 using verbs::Status;
 
 constexpr unsigned kSiw = 0x626d74;
-// How many more than its depth a completion queue of siw's holds for them.
-constexpr std::uint32_t kRoom = 1024;
+// How many more than its depth a completion queue of siw's holds for them, at least.
+constexpr std::uint32_t kPlaces = 16384;
 
 std::size_t page() { return static_cast<std::size_t>(::sysconf(_SC_PAGESIZE)); }
 
@@ -33,14 +33,14 @@ struct Vendor {
 /// Two queue pairs on an adapter of a vendor, and two pages of memory.
 class Silent {
  public:
-  explicit Silent(unsigned vendor) : vendor_(vendor) {
-    auto listener = device_.listen(kLoopback).value();
-    EXPECT_TRUE(from.start_connect(listener.endpoint()));
-    auto request = listener.next(10s);
-    EXPECT_TRUE(request && request->accept(to_));
-    EXPECT_TRUE(eventually([&] { return from.state() == verbs::QpState::kRts; }));
-  }
+  explicit Silent(unsigned vendor) : vendor_(vendor) { connect(); }
 
+  /// Destroys both, and connects two others.
+  void connect_anew() {
+    from = pd_.create_qp(cq, options()).value();
+    to_ = pd_.create_qp(cq, options()).value();
+    connect();
+  }
   [[nodiscard]] verbs::Sge sge(std::size_t octets) const {
     return region_.sge(0, static_cast<std::uint32_t>(octets));
   }
@@ -54,7 +54,7 @@ class Silent {
     request.remote_offset = region_.remote().offset;
     return request;
   }
-  /// Tells of all that is behind it, and lets that be all.
+  /// Of a request behind all others, and of no other.
   void expect_one_completion() {
     const std::array one{sge(1)};
     ASSERT_TRUE(from.post_send(write(one, SendFlags::kSignaled)));
@@ -66,6 +66,20 @@ class Silent {
   }
 
  private:
+  static verbs::QpOptions options() {
+    verbs::QpOptions options;
+    options.capacity.max_send_wr = kPlaces + 64;
+    options.capacity.max_send_sge = 2;
+    return options;
+  }
+  void connect() {
+    auto listener = device_.listen(kLoopback).value();
+    EXPECT_TRUE(from.start_connect(listener.endpoint()));
+    auto request = listener.next(10s);
+    EXPECT_TRUE(request && request->accept(to_));
+    EXPECT_TRUE(eventually([&] { return from.state() == verbs::QpState::kRts; }));
+  }
+
   Vendor vendor_;
   std::vector<std::byte> memory_ = std::vector<std::byte>(2 * page());
   verbs::Device device_{open_adapter(kAdapter).value()};
@@ -73,12 +87,6 @@ class Silent {
   verbs::MemoryRegion region_ =
       pd_.register_memory(memory_, verbs::Access::kLocalWrite | verbs::Access::kRemoteWrite)
           .value();
-  static verbs::QpOptions options() {
-    verbs::QpOptions options;
-    options.capacity.max_send_wr = 2 * kRoom;
-    options.capacity.max_send_sge = 2;
-    return options;
-  }
 
  public:
   verbs::CompletionQueue cq = device_.create_cq(16).value();
@@ -110,18 +118,40 @@ TEST(SilentRequests, OfAnySizeAreSilentOnOtherAdapters) {
 TEST(SilentRequests, NeverOverrunTheCompletionQueue) {
   Silent ends(kSiw);
   const std::array pages{ends.sge(page())};
+  const std::vector list(16, ends.write(pages));
+  const auto post_all = [&] { return ends.from.post_send(list, verbs::Posting::kAllOrNone); };
+  hold_completions(true);
+  for (std::uint32_t posted = 0; posted != kPlaces - 8; posted += 8) {
+    ASSERT_TRUE(ends.from.post_send(std::span(list).first(8))) << posted;
+  }
+  const auto none = post_all();
+  ASSERT_FALSE(none);
+  EXPECT_EQ(none.error().code, std::errc::not_enough_memory);
+  EXPECT_EQ(none.error().index, 8U);
+  const auto some = ends.from.post_send(list);
+  ASSERT_FALSE(some);
+  EXPECT_EQ(some.error().index, 8U) << "those before it have been posted";
+  EXPECT_FALSE(ends.from.post_send(list.front()));
+  const std::array shorter{ends.sge(1)};
+  EXPECT_TRUE(ends.from.post_send(ends.write(shorter))) << "it takes no place";
+  hold_completions(false);
+  EXPECT_TRUE(eventually([&] { return post_all().has_value(); }));
+  ends.expect_one_completion();
+}
+
+// Their places are free when the adapter has flushed them.
+TEST(SilentRequests, OfAQueuePairThatIsDestroyedTakeNoPlaces) {
+  Silent ends(kSiw);
+  const std::array pages{ends.sge(page())};
   const verbs::SendWr request = ends.write(pages);
   hold_completions(true);
-  for (std::uint32_t posted = 0; posted != kRoom; ++posted) {
+  for (std::uint32_t posted = 0; posted != kPlaces; ++posted) {
     ASSERT_TRUE(ends.from.post_send(request)) << posted;
   }
-  const auto refused = ends.from.post_send(request);
-  ASSERT_FALSE(refused);
-  EXPECT_EQ(refused.error().code, std::errc::not_enough_memory);
-  const std::array shorter{ends.sge(1)};
-  EXPECT_TRUE(ends.from.post_send(ends.write(shorter))) << "it takes no room there";
+  ASSERT_FALSE(ends.from.post_send(request));
   hold_completions(false);
-  EXPECT_TRUE(eventually([&] { return ends.from.post_send(request).has_value(); }));
+  ends.connect_anew();
+  EXPECT_TRUE(ends.from.post_send(request));
   ends.expect_one_completion();
 }
 

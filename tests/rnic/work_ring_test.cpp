@@ -151,24 +151,27 @@ TEST(WorkRing, GivenUpItTellsOfWhatTheAdapterOwedAndOfNothingTwice) {
   EXPECT_FALSE(ring.complete(late, ended(IBV_WC_WR_FLUSH_ERR)));
 }
 
-TEST(WorkRing, CountsThoseOfWhichTheAdapterIsToTellAndTheProgramIsNot) {
-  std::atomic<std::uint32_t> untold{0};
-  WorkRing ring(8, &untold);
-  ring.post(1, Told::kAlways, true);
-  ring.post(2, Told::kWhenFailed, false);
-  EXPECT_EQ(untold, 0U);
-  WorkSlot& first = ring.post(3, Told::kWhenFailed, true);
-  ring.post(4, Told::kNever, true);
-  ring.post(5, Told::kWhenFailed, true);
-  ring.post(6, Told::kWhenFailed, true);
-  EXPECT_EQ(untold, 4U);
-  ring.take_back(1);
-  EXPECT_EQ(untold, 3U);
-  EXPECT_TRUE(ring.complete(first, ended(IBV_WC_SUCCESS)));
-  EXPECT_FALSE(ring.complete(first, ended(IBV_WC_SUCCESS))) << "which siw does";
-  EXPECT_EQ(untold, 2U);
-  ring.discard();
-  EXPECT_EQ(untold, 0U);
+// A place is reserved before its request is posted.
+TEST(WorkRing, LeavesAReservedPlaceOnce) {
+  std::atomic<std::uint32_t> places{5};
+  {
+    WorkRing ring(8, &places);
+    ring.post(1, Told::kAlways, true);
+    WorkSlot& first = ring.post(2, Told::kWhenFailed, true, true);
+    WorkSlot& late = ring.post(3, Told::kWhenFailed, true, true);
+    ring.post(4, Told::kWhenFailed, true, true);
+    ring.post(5, Told::kWhenFailed, true, true);
+    ring.take_back(1);
+    EXPECT_EQ(places, 4U);
+    EXPECT_TRUE(ring.complete(first, ended(IBV_WC_SUCCESS)));
+    EXPECT_FALSE(ring.complete(first, ended(IBV_WC_SUCCESS))) << "which siw does";
+    EXPECT_EQ(places, 3U);
+    ring.discard();
+    EXPECT_EQ(places, 3U) << "the adapter has yet to flush them";
+    EXPECT_FALSE(ring.complete(late, ended(IBV_WC_WR_FLUSH_ERR)));
+    EXPECT_EQ(places, 2U);
+  }
+  EXPECT_EQ(places, 1U) << "that of another ring";
 }
 
 }  // namespace

@@ -68,6 +68,9 @@ class Adapter : public std::enable_shared_from_this<Adapter> {
 /// An iWARP adapter's port: there is one.
 inline constexpr std::uint8_t kPort = 1;
 
+/// How often librdmacm is asked for another port where a TCP socket has the one that it has drawn.
+inline constexpr unsigned kDraws = 10;
+
 /// The most private data of an MPA frame: librdmacm counts it in eight bits, and siw the four
 /// octets of revision 2 with it.
 inline constexpr std::size_t kMostPrivateData = 251;

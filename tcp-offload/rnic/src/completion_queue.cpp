@@ -26,17 +26,17 @@ constexpr std::int64_t kSlice = 100;
 // For completions of which the program is told nothing: two of each queue pair, see SendQueue, and
 // one at its end.
 constexpr std::uint32_t kUntold = 64;
-// For those of requests that siw must not be silent about, PostLimits::max_silent, at least; 64
-// octets of the kernel's memory each.
-constexpr std::uint32_t kLeastSilent = 1024;
+// For those of silent requests of which siw has to tell, at least: a full queue of many programs.
+// 32 octets of the kernel's memory each.
+constexpr std::uint32_t kLeastSwallowed = 16384;
 
-std::uint32_t room_for_silent(const Adapter& adapter, std::uint32_t depth) {
-  return adapter.is_siw() ? std::max(depth, kLeastSilent) : 0;
+std::uint32_t swallowed_places(const Adapter& adapter, std::uint32_t depth) {
+  return adapter.is_siw() ? std::max(depth, kLeastSwallowed) : 0;
 }
 
 int native_depth(const Adapter& adapter, std::uint32_t depth) {
   const auto most = static_cast<std::uint64_t>(std::max(adapter.limits.max_cqe, 0));
-  const std::uint64_t wanted = std::uint64_t{depth} + kUntold + room_for_silent(adapter, depth);
+  const std::uint64_t wanted = std::uint64_t{depth} + kUntold + swallowed_places(adapter, depth);
   return static_cast<int>(std::max<std::uint64_t>(depth, std::min(wanted, most)));
 }
 
@@ -134,10 +134,16 @@ std::size_t CompletionQueue::poll_adapter(std::span<Completion> into) {
   return count;
 }
 
-std::uint32_t CompletionQueue::room_for_untold() const {
-  const std::uint32_t most = room_for_silent(adapter(), depth_.load(std::memory_order_relaxed));
-  const std::uint32_t untold = untold_.load(std::memory_order_relaxed);
-  return untold < most ? most - untold : 0;
+std::uint32_t CompletionQueue::reserve(std::uint32_t wanted) {
+  const auto all = static_cast<std::uint32_t>(cq_->cqe);
+  const std::uint32_t depth = depth_.load(), others = depth + kUntold;
+  const std::uint32_t most =
+      std::min(all > others ? all - others : 0, swallowed_places(adapter(), depth));
+  std::uint32_t taken = swallowed_.load(std::memory_order_acquire);
+  for (;;) {
+    const std::uint32_t granted = std::min(wanted, most > taken ? most - taken : 0);
+    if (granted == 0 || swallowed_.compare_exchange_weak(taken, taken + granted)) return granted;
+  }
 }
 
 void CompletionQueue::gather() {

@@ -48,10 +48,13 @@ class CompletionQueue final : public verbs::provider::Cq {
   /// Completes a request of a queue pair that is over, which the adapter does not get, as flushed.
   /// False if the queue is full, or there is no memory.
   bool flush(std::uint64_t wr_id, std::uint32_t qp_number);
-  /// Where a queue's ring counts those of which the adapter is to tell, and the program may not be
-  /// told: they take room that the program does not know of. And so many more may be posted.
-  [[nodiscard]] std::atomic<std::uint32_t>* untold() { return &untold_; }
-  [[nodiscard]] std::uint32_t room_for_untold() const;
+  /// Reserves places for completions of silent requests of which the adapter has to tell
+  /// (PostLimits::max_silent): the program's depth does not count them. How many of `wanted` there
+  /// are. A place is free again when its completion has been taken; see WorkRing.
+  std::uint32_t reserve(std::uint32_t wanted);
+  /// Gives back places that were not used.
+  void give_back(std::uint32_t places) { swallowed_.fetch_sub(places); }
+  [[nodiscard]] std::atomic<std::uint32_t>* swallowed() { return &swallowed_; }
   /// As WorkRing::take_back().
   void take_back(WorkRing& ring, std::uint32_t count);
 
@@ -87,7 +90,7 @@ class CompletionQueue final : public verbs::provider::Cq {
   std::mutex mutex_;
   std::deque<verbs::Completion> gathered_;
   std::atomic<std::uint32_t> depth_;
-  std::atomic<std::uint32_t> untold_{0};
+  std::atomic<std::uint32_t> swallowed_{0};
 };
 
 }  // namespace iwarp::rnic

@@ -78,6 +78,7 @@ class Connection final : public CmTarget,
   void fail_step(const std::string& what, int error);
   void fail_start(Event event);
   void finish_failed_start();
+  [[nodiscard]] bool draws_again(int error);
   [[nodiscard]] bool tries_again(const verbs::Error& error);
 
   // Of both sides.
@@ -128,7 +129,7 @@ class Connection final : public CmTarget,
   verbs::Endpoint to_;
   verbs::ConnectOptions options_;
   Clock::time_point deadline_, retry_until_, linger_until_;
-  unsigned draws_left_ = 10;  // of a port of this end, where one is taken
+  unsigned draws_left_ = kDraws;  // how often a port of this end may still be drawn anew
   verbs::ConnectionInfo info_;
   bool ends_ = false;
   bool told_of_end_ = false;

@@ -140,22 +140,29 @@ void Connection::on_call_returned(int error) {
 }
 
 void Connection::fail_call(int error) {
+  if (draws_again(error)) return;
   const std::string peer = to_.to_string();
   fail_step(passive_ ? "the connection from " + peer + " cannot be accepted"
                      : peer + " cannot be connected to",
             error);
 }
 
-// The peer's program may be about to listen. And the port that librdmacm has drawn may be that of a
-// TCP socket: siw learns so when it binds one of its own to it.
+// The port that librdmacm has drawn may be that of a TCP socket. siw learns so when it binds one of
+// its own to it, or when it connects that.
+bool Connection::draws_again(int error) {
+  const bool is_taken = error == EADDRINUSE || error == EADDRNOTAVAIL;
+  if (passive_ || !is_taken || options_.from.port() != 0) return false;
+  if (state() != State::kConnecting || draws_left_ == 0) return false;
+  --draws_left_;
+  dial();
+  return true;
+}
+
+// Nobody listens yet, it seems: the peer's program may be about to.
 bool Connection::tries_again(const verbs::Error& error) {
-  if (passive_ || state() != State::kConnecting) return false;
-  const bool listens_later = error.code == std::errc::connection_refused &&
-                             Clock::now() < std::min(retry_until_, deadline_);
-  const bool draws_again =
-      error.code == std::errc::address_in_use && options_.from.port() == 0 && draws_left_ != 0;
-  if (!listens_later && !draws_again) return false;
-  if (draws_again) --draws_left_;
+  if (passive_ || error.code != std::errc::connection_refused) return false;
+  if (state() != State::kConnecting || Clock::now() >= std::min(retry_until_, deadline_))
+    return false;
   drop_id();
   later(kBetweenAttempts, [](Connection& self) { self.dial(); });
   return true;

@@ -103,6 +103,16 @@ Outcome<void> begin(const Host& host, const CmId& id, const verbs::Endpoint& at,
   return failure(host.adapter()->error(what, errno));
 }
 
+Outcome<CmId> made_at(const std::shared_ptr<Host>& host, const std::shared_ptr<Requests>& requests,
+                      const verbs::Endpoint& at, const ListenOptions& options) {
+  auto id = host->loop().make_id(requests);
+  if (!id) return id;
+  auto begun = begin(*host, *id, at, options);
+  if (begun) return id;
+  host->loop().forget(*id);
+  return failure(begun.error());
+}
+
 }  // namespace
 
 Outcome<std::shared_ptr<verbs::provider::Listener>> start_listen(const std::shared_ptr<Host>& host,
@@ -110,12 +120,13 @@ Outcome<std::shared_ptr<verbs::provider::Listener>> start_listen(const std::shar
                                                                  const ListenOptions& options,
                                                                  IncomingHandler handler) {
   auto requests = std::make_shared<Requests>(host, options, std::move(handler));
-  auto id = host->loop().make_id(requests);
-  if (!id) return failure(id.error());
-  if (auto begun = begin(*host, *id, at, options); !begun) {
-    host->loop().forget(*id);
-    return failure(begun.error());
+  auto id = made_at(host, requests, at, options);
+  // The port that librdmacm has drawn may be that of a TCP socket: siw learns so when it listens.
+  for (unsigned draws = kDraws; draws != 0 && at.port() == 0 && !id; --draws) {
+    if (id.error().code != std::errc::address_in_use) break;
+    id = made_at(host, requests, at, options);
   }
+  if (!id) return failure(id.error());
   return std::shared_ptr<verbs::provider::Listener>(
       process::make_shared_here<AdapterListener>(host, std::move(requests), std::move(*id)));
 }

@@ -1,6 +1,7 @@
 #include "send_queue.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace iwarp::rnic {
 namespace {
@@ -42,21 +43,31 @@ bool SendQueue::is_told(const SendWr& request) const {
   return init_.signaling == verbs::Signaling::kAll || has(request.flags, SendFlags::kSignaled);
 }
 
-// How many of them there is room for, here and in the completion queue. Its room may be taken
-// meanwhile by a post to another queue pair: it has some to spare for that.
-std::size_t SendQueue::fitting(std::span<const SendWr> requests) const {
-  const std::size_t most = std::min<std::size_t>(requests.size(), room());
-  if (init_.limits.max_silent == UINT32_MAX) return most;
-  std::uint32_t left = init_.cq->room_for_untold();
-  for (std::size_t at = 0; at != most; ++at) {
-    if (is_told(requests[at]) || !wants_telling(requests[at], init_.limits)) continue;
-    if (left-- == 0) return at;
-  }
-  return most;
+bool SendQueue::is_swallowed(const SendWr& request) const {
+  return !is_told(request) && wants_telling(request, init_.limits);
 }
 
-void SendQueue::make_room(std::span<const SendWr> requests) {
-  if (fitting(requests) < requests.size()) init_.cq->gather();
+void SendQueue::make_room(std::size_t wanted) {
+  if (room() < wanted) init_.cq->gather();
+}
+
+// One that finds no place is refused as by a full queue.
+void SendQueue::reserve_places(std::span<const SendWr> requests, Admitted& taken) {
+  const auto swallowed = [this](const SendWr& each) { return is_swallowed(each); };
+  const auto list = requests.first(taken.count);
+  const auto wanted =
+      static_cast<std::uint32_t>(std::count_if(list.begin(), list.end(), swallowed));
+  if (wanted == 0) return;
+  places_ = init_.cq->reserve(wanted);
+  if (places_ == wanted) return;
+  init_.cq->gather();
+  places_ += init_.cq->reserve(wanted - places_);
+  if (places_ == wanted) return;
+  std::uint32_t left = places_;
+  const auto refused = std::find_if(
+      list.begin(), list.end(), [&](const SendWr& each) { return swallowed(each) && left-- == 0; });
+  const auto most = static_cast<std::size_t>(refused - list.begin());
+  taken = {most, PostError{std::errc::not_enough_memory, most}};
 }
 
 Result<void, PostError> SendQueue::post(std::span<const SendWr> requests, verbs::Posting posting) {
@@ -65,10 +76,17 @@ Result<void, PostError> SendQueue::post(std::span<const SendWr> requests, verbs:
   if (phase_ == PostingPhase::kRefused) return failure(PostError{std::errc::not_connected, 0});
   Admitted taken = admitted(requests, init_.limits);
   check_binds(requests, taken);
-  make_room(requests.first(taken.count));
-  if (const std::size_t most = fitting(requests.first(taken.count)); taken.count > most) {
+  make_room(taken.count);
+  if (const std::size_t most = room(); taken.count > most) {
     taken = {most, PostError{std::errc::not_enough_memory, most}};
   }
+  const struct Unused {
+    SendQueue& queue;
+    ~Unused() {
+      if (queue.places_ != 0) queue.init_.cq->give_back(std::exchange(queue.places_, 0));
+    }
+  } at_the_end{*this};
+  reserve_places(requests, taken);
   if (taken.why && posting == verbs::Posting::kAllOrNone) return failure(*taken.why);
   const Given given = give(requests.first(taken.count));
   if (given.error != 0) return failure(PostError{static_cast<std::errc>(given.error), given.count});
@@ -102,14 +120,15 @@ SendQueue::Given SendQueue::give(std::span<const SendWr> requests) {
 
 void SendQueue::add(const SendWr& request) {
   const bool told = is_told(request);
-  const bool signaled =
-      told || wants_telling(request, init_.limits) || ++untold_ >= std::max(init_.capacity / 2, 1U);
-  if (signaled) untold_ = 0;
+  const bool swallowed = is_swallowed(request);
+  if (swallowed) --places_;
+  const bool signaled = told || swallowed || ++silent_ >= std::max(init_.capacity / 2, 1U);
+  if (signaled) silent_ = 0;
   const BindTargets bind = request.opcode == verbs::Opcode::kBindWindow
                                ? init_.memory->targets_of(*request.bind)
                                : BindTargets();
   const Told when = told ? Told::kAlways : Told::kWhenFailed;
-  batch_.add(request, ring_.post(request.wr_id, when, signaled), bind);
+  batch_.add(request, ring_.post(request.wr_id, when, signaled, swallowed), bind);
 }
 
 SendQueue::Given SendQueue::hand_over() {

@@ -30,7 +30,7 @@ class SendQueue {
   explicit SendQueue(Init init)
       : init_(std::move(init)),
         number_(init_.qp->qp_num),
-        ring_(init_.capacity + kMarker, init_.cq->untold()) {}
+        ring_(init_.capacity + kMarker, init_.cq->swallowed()) {}
 
   /// As verbs::QueuePair::post_send().
   Result<void, verbs::PostError> post(std::span<const verbs::SendWr> requests,
@@ -62,9 +62,10 @@ class SendQueue {
   };
   [[nodiscard]] std::uint32_t room() const;
   void check_binds(std::span<const verbs::SendWr> requests, Admitted& taken) const;
-  void make_room(std::span<const verbs::SendWr> requests);
+  void make_room(std::size_t wanted);
   [[nodiscard]] bool is_told(const verbs::SendWr& request) const;
-  [[nodiscard]] std::size_t fitting(std::span<const verbs::SendWr> requests) const;
+  [[nodiscard]] bool is_swallowed(const verbs::SendWr& request) const;
+  void reserve_places(std::span<const verbs::SendWr> requests, Admitted& taken);
   Result<void, verbs::PostError> flush(std::span<const verbs::SendWr> requests);
   Given give(std::span<const verbs::SendWr> requests);
   Given hand_over();
@@ -76,7 +77,8 @@ class SendQueue {
   std::mutex mutex_;
   PostingPhase phase_ = PostingPhase::kRefused;
   bool marked_ = false;
-  std::uint32_t untold_ = 0;  // in a row, of which the adapter does not tell
+  std::uint32_t silent_ = 0;  // in a row, of which the adapter does not tell
+  std::uint32_t places_ = 0;  // reserved for what is being posted
   WorkRing ring_;
   SendBatch batch_;
 };

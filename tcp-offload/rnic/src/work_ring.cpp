@@ -10,7 +10,7 @@ constexpr unsigned kStatusBits = 32;
 void WorkRing::take_back(std::uint32_t count) {
   const std::uint32_t freed = freed_.load(std::memory_order_relaxed);
   const std::uint32_t posted = posted_.load(std::memory_order_relaxed) - count;
-  for (std::uint32_t at = posted; at != posted + count; ++at) forget(slots_[at & mask_]);
+  for (std::uint32_t at = posted; at != posted + count; ++at) leave_place(slots_[at & mask_]);
   std::uint32_t awaited = posted;
   while (awaited != freed && !slots_[(awaited - 1) & mask_].signaled) --awaited;
   posted_.store(posted, std::memory_order_relaxed);
@@ -18,6 +18,7 @@ void WorkRing::take_back(std::uint32_t count) {
 }
 
 bool WorkRing::complete(WorkSlot& slot, const ibv_wc& wc) {
+  leave_place(slot);
   if (given_up_ || slot.done) return false;
   if (wc.status == IBV_WC_WR_FLUSH_ERR) {
     flushed_.store(true, std::memory_order_relaxed);
@@ -26,7 +27,6 @@ bool WorkRing::complete(WorkSlot& slot, const ibv_wc& wc) {
     fault_.store(status << kStatusBits | wc.vendor_err, std::memory_order_relaxed);
   }
   slot.done = true;
-  forget(slot);
   // One that was to be silent has failed: it may have counted as done with one behind it.
   const bool counted = !slot.signaled && static_cast<std::int32_t>(slot.position - told_) < 0;
   std::uint32_t finished = finished_.load(std::memory_order_relaxed) + (counted ? 0 : 1);

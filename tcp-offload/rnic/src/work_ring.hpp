@@ -5,6 +5,7 @@
 #include <bit>
 #include <memory>
 #include <span>
+#include <utility>
 
 #include "iwarp/verbs/types.hpp"
 #include "work_slot.hpp"
@@ -16,20 +17,27 @@ namespace iwarp::rnic {
 /// time, and one takes completions at a time; the two may be different ones.
 class WorkRing final : public SlotOwner {
  public:
-  /// With `untold` it counts there those requests of which the adapter is still to tell, and the
-  /// program may not be told. Of `position` requests it is taken that they have been posted and are
-  /// done; positions begin anew behind 2^32 - 1.
-  explicit WorkRing(std::uint32_t capacity, std::atomic<std::uint32_t>* untold = nullptr,
+  /// `swallowed` counts the reserved places of the completion queue. Of `position` requests it is
+  /// taken that they have been posted and are done; positions begin anew behind 2^32 - 1.
+  explicit WorkRing(std::uint32_t capacity, std::atomic<std::uint32_t>* swallowed = nullptr,
                     std::uint32_t position = 0)
       : capacity_(capacity),
         mask_(std::bit_ceil(2 * capacity) - 1),
         slots_(std::make_unique<WorkSlot[]>(std::size_t{mask_} + 1)),
-        untold_(untold),
+        swallowed_(swallowed),
         posted_(position),
         freed_(position),
         finished_(position),
         awaited_(position),
         told_(position) {}
+
+  /// Behind the end of the queue pair in the adapter, whose completions take no places any more.
+  ~WorkRing() override {
+    const std::uint32_t places = places_.load(std::memory_order_relaxed);
+    if (places != 0) swallowed_->fetch_sub(places, std::memory_order_relaxed);
+  }
+  WorkRing(const WorkRing&) = delete;
+  WorkRing& operator=(const WorkRing&) = delete;
 
   [[nodiscard]] std::uint32_t capacity() const { return capacity_; }
   /// How many more requests it takes.
@@ -49,12 +57,13 @@ class WorkRing final : public SlotOwner {
   }
 
   /// The slot of the next request. It counts as posted at once: its completion may be faster than
-  /// the call that posts it. Precondition: room() != 0.
-  WorkSlot& post(std::uint64_t wr_id, Told told, bool signaled) {
+  /// the call that posts it. With `swallowed` it has a place that is reserved. Precondition: room()
+  /// != 0.
+  WorkSlot& post(std::uint64_t wr_id, Told told, bool signaled, bool swallowed = false) {
     const std::uint32_t position = posted_.load(std::memory_order_relaxed);
     WorkSlot& slot = slots_[position & mask_];
-    slot = {this, wr_id, position, told, signaled, false};
-    if (untold_ != nullptr && slot.untold()) untold_->fetch_add(1, std::memory_order_relaxed);
+    slot = {this, wr_id, position, told, signaled, false, swallowed};
+    if (swallowed) places_.fetch_add(1, std::memory_order_relaxed);
     posted_.store(position + 1, std::memory_order_relaxed);
     if (signaled) awaited_.store(position + 1, std::memory_order_relaxed);
     return slot;
@@ -75,10 +84,7 @@ class WorkRing final : public SlotOwner {
     const std::uint32_t posted = posted_.load(std::memory_order_relaxed);
     for (std::uint32_t at = freed_.load(std::memory_order_relaxed); at != posted; ++at) {
       const WorkSlot& slot = slots_[at & mask_];
-      if (slot.signaled && !slot.done) {
-        tell(slot);
-        forget(slot);
-      }
+      if (slot.signaled && !slot.done) tell(slot);
       freed_.store(at + 1, std::memory_order_release);  // `tell` may throw: it is not told again
     }
     finished_.store(posted, std::memory_order_release);
@@ -99,9 +105,11 @@ class WorkRing final : public SlotOwner {
   [[nodiscard]] bool has_flushed() const { return flushed_.load(std::memory_order_relaxed); }
 
  private:
-  /// The adapter is not awaited to tell of it any more.
-  void forget(const WorkSlot& slot) {
-    if (untold_ != nullptr && slot.untold()) untold_->fetch_sub(1, std::memory_order_relaxed);
+  /// Its completion has been taken from the completion queue, or does not come.
+  void leave_place(WorkSlot& slot) {
+    if (!std::exchange(slot.swallowed, false)) return;
+    places_.fetch_sub(1, std::memory_order_relaxed);
+    swallowed_->fetch_sub(1, std::memory_order_release);
   }
 
   const std::uint32_t capacity_;
@@ -109,11 +117,12 @@ class WorkRing final : public SlotOwner {
   // requests: those behind one that takes long do not wait for its slot.
   const std::uint32_t mask_;
   const std::unique_ptr<WorkSlot[]> slots_;
-  std::atomic<std::uint32_t>* const untold_;
-  std::atomic<std::uint32_t> posted_;    // the position of the next one
-  std::atomic<std::uint32_t> freed_;     // of the first one whose slot is still needed
-  std::atomic<std::uint32_t> finished_;  // so many are done
-  std::atomic<std::uint32_t> awaited_;   // behind the last one of which the adapter is to tell
+  std::atomic<std::uint32_t>* const swallowed_;
+  std::atomic<std::uint32_t> places_{0};  // of those in *swallowed_
+  std::atomic<std::uint32_t> posted_;     // the position of the next one
+  std::atomic<std::uint32_t> freed_;      // of the first one whose slot is still needed
+  std::atomic<std::uint32_t> finished_;   // so many are done
+  std::atomic<std::uint32_t> awaited_;    // behind the last one of which the adapter is to tell
   std::uint32_t told_;  // behind the last one of which the adapter has told; for completions
   std::atomic<std::uint64_t> fault_{0};
   std::atomic<bool> flushed_{false};

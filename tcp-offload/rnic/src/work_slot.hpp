@@ -33,9 +33,8 @@ struct WorkSlot {
   Told told = Told::kAlways;
   bool signaled = true;  ///< Whether the adapter tells of it when it succeeds.
   bool done = false;     ///< Whether the adapter has told of it.
-
-  /// Whether the adapter tells of it, and the program may not be told.
-  [[nodiscard]] bool untold() const { return signaled && told != Told::kAlways; }
+  /// Whether its completion has a place reserved: CompletionQueue::reserve().
+  bool swallowed = false;
 };
 
 }  // namespace iwarp::rnic
