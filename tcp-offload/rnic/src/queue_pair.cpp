@@ -50,7 +50,7 @@ const char* lacking(const QpInit& init) {
 // From a page on, siw copies what it sends only if it is signaled. Otherwise TCP refers to the
 // program's pages until the peer has acknowledged them, and nothing tells when that is
 // (siw_qp_prepare_tx()). Debian's Linux 6.1.176 does so, its 6.1.192 happens to copy in either
-// case; kernels from 6.5 on refer again.
+// case, as its TCP does not know what siw asks for; another kernel's may.
 std::uint32_t max_silent(const Adapter& adapter) {
   return adapter.is_siw() ? static_cast<std::uint32_t>(::sysconf(_SC_PAGESIZE)) - 1 : UINT32_MAX;
 }
