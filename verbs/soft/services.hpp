@@ -22,8 +22,8 @@ class MemoryRegistry;
 class SocketService {
  public:
   virtual ~SocketService() = default;
-  /// Serves a connection's socket from now on, until remove(). Errors: the system's, if it refuses
-  /// to watch the socket.
+  /// Serves a connection's socket from now on, until remove(), for what it waits for already, too.
+  /// Errors: the system's, if it refuses to watch the socket.
   [[nodiscard]] virtual std::error_code add(const std::shared_ptr<Driven>& driven) = 0;
   virtual void remove(Driven& driven) = 0;
   /// It waits for room: Driven::transmit() is to be called when the socket takes more.

@@ -129,6 +129,9 @@ TEST_F(StartUpTest, TellsByItsEventAloneThatItWasGivenUpWhenItFailedAtOnce) {
 TEST_F(StartUpTest, FlushesWhatWasToBeFlushedIfItFailsAtOnce) {
   const RecvWr receive{1, {}};
   ASSERT_TRUE(owner->parts.receives.post({&receive, 1}));
+  const SendWr request = send_of(2, {});
+  const auto early = soft::SendWork::Admission::kTaken;
+  ASSERT_EQ(owner->parts.sends.post({&request, 1}, {}, early).count, 1U);
   const auto begun = owner->start_up.begin([&](const auto&) {
     owner->parts.life.apply(LifeEvent::kDisconnect);
     owner->halves.settle();
@@ -137,6 +140,7 @@ TEST_F(StartUpTest, FlushesWhatWasToBeFlushedIfItFailsAtOnce) {
   ASSERT_FALSE(begun);
   EXPECT_EQ(begun.error().code, std::errc::network_unreachable);
   end.turn();
+  EXPECT_EQ(statuses(end.sent), std::vector{Status::kFlushed});
   EXPECT_EQ(statuses(end.received), std::vector{Status::kFlushed});
   EXPECT_TRUE(end.events.empty());
 }

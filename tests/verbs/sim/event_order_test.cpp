@@ -88,6 +88,19 @@ TEST_P(EventOrderOfModels, RequestsPostedBeforeCompleteBehindTheConnection) {
   EXPECT_EQ(statuses(client.sent), Statuses{Status::kSuccess});
 }
 
+// An engine that has the socket completes what comes, and the program may send as often as it
+// receives: its Sends complete, too, however long the thread takes that told it of the connection.
+TEST_F(EventOrder, RequestsCompleteAsSoonAsTheSocketIsServed) {
+  Statuses meanwhile;
+  client.host->inside_add = [&] {
+    post(client, send_of(1, {}));
+    client.collect();
+    meanwhile = statuses(client.sent);
+  };
+  enter(client, mpa::Rtr::kWrite);
+  EXPECT_EQ(meanwhile, Statuses{Status::kSuccess});
+}
+
 // The other end waits for it, and a handler may take its time.
 TEST_P(EventOrderOfModels, RtrLeavesBeforeTheProgramIsTold) {
   std::uint64_t sent = 0;

@@ -63,6 +63,24 @@ TEST_F(Race, AbortWhileSendingFlushesRequestsAndReceives) {
   EXPECT_EQ(statuses(pair.end.received), Statuses{Status::kFlushed});
 }
 
+// The first completion that fails tells a program what ended the connection.
+TEST_F(Race, ReceivesAreFlushedBehindRequestsThatAnotherThreadIsAboutToFlush) {
+  post(pair.end, RecvWr{1, {}});
+  pair.end.collects = false;
+  std::size_t meanwhile = 1;
+  pair.end.host->inside_transmit = [&] {
+    pair.end.qp->abort();
+    pair.end.collect();
+    meanwhile = pair.end.received.size();
+  };
+  let_it_send();
+  pair.run_for(1s);
+  EXPECT_EQ(meanwhile, 0U);
+  pair.end.collect();
+  EXPECT_EQ(statuses(pair.end.sent), Statuses{Status::kFlushed});
+  EXPECT_EQ(statuses(pair.end.received), Statuses{Status::kFlushed});
+}
+
 TEST_F(Race, ReceivePostedWhileItsQueueIsFlushedIsFlushedToo) {
   pair.end.host->inside_receive = [&] {
     pair.end.qp->abort();

@@ -27,7 +27,11 @@ std::error_code SocketTable::add(const std::shared_ptr<Driven>& driven) {
     entries_.erase(token);
     return refused;
   }
-  if (entries_.size() == 1) wake_.raise();  // deadlines are looked at from now on
+  if (waits.looks) {
+    looking_.push_back(token);
+    resume_ticks();
+  }
+  if (entries_.size() == 1 || waits.looks) wake_.raise();  // deadlines are looked at from now on
   return {};
 }
 

@@ -68,7 +68,7 @@ Outcome<void> QpStartUp::begin(const StartInitiator& start) {
   const auto give_up = [this](Error error) -> Outcome<void> {
     // The program hears of one that was given up meanwhile.
     if (!parts_.phase.advance(Phase::kUnderWay, Phase::kNone)) return {};
-    halves_.settle();  // what was to be flushed meanwhile
+    halves_.transmit();  // what was to be flushed meanwhile
     return failure(std::move(error));
   };
   try {
@@ -194,8 +194,9 @@ void QpStartUp::watch_peer(const RdmaMode& mode) const {
   mode.stream->watch_peer(watch);
 }
 
-// What the stream has for the program lies there until the program knows of the connection. The
-// RTR indication does not wait: the peer waits for it.
+// What the stream has for the program lies there until the program knows of the connection, and
+// what it posted completes: an engine that has the socket would complete receives while Sends did
+// not. The RTR indication does not wait: the peer waits for it.
 void QpStartUp::enter_rdma_mode(RdmaMode mode) {
   if (!mode.liveness) mode.liveness = parts_.init.liveness;
   watch_peer(mode);
@@ -223,12 +224,12 @@ void QpStartUp::enter_rdma_mode(RdmaMode mode) {
   halves_.transmit();
   std::error_code unwatched = attach_to_queues();
   if (!tell(established)) return;
+  end_silence();
   if (!unwatched) {
     unwatched =
         parts_.init.services->sockets.add(std::shared_ptr<Driven>(parts_.self.lock(), &halves_));
   }
   if (unwatched) halves_.cannot_be_watched(unwatched);
-  end_silence();
   // Octets that were read before the start-up was over show on no descriptor. A turn takes at least
   // as many as one read.
   for (std::size_t turns = 0; !halves_.receive() && turns < hidden / Scratch::kReadSize; ++turns) {

@@ -1,4 +1,5 @@
 #include <string>
+#include <utility>
 
 #include "iwarp/provider/async_events.hpp"
 #include "soft/qp/halves/receive_half.hpp"
@@ -6,29 +7,39 @@
 /// Receives that no message fills any more.
 namespace iwarp::verbs::soft {
 
+// A thread that is to flush requests first does so inside the transmit half, and settles when it
+// has left: it finds the wish.
 void ReceiveHalf::flush_inside() {
-  if (parts_.phase.silent() || !parts_.wanted.flush.exchange(false)) return;
+  if (!parts_.wanted.flush.load() || parts_.phase.silent()) return;
+  stop_placing();
+  if (!parts_.requests_flushed.load() || !parts_.wanted.flush.exchange(false)) return;
   try {
     flush(Status::kFlushed);
   } catch (...) {
     parts_.wanted.flush.store(true);  // the rest of it
     throw;
   }
-  parts_.wanted.transmit.store(true);  // Reads waited for the end of placing
+}
+
+void ReceiveHalf::stop_placing() {
+  Link* const link = parts_.link.load();
+  if (link == nullptr || placing_stopped_) return;
+  parts_.life.apply(connection::LifeEvent::kInputStopped);
+  if (awaits_receive()) set_awaits_receive(false);
+  if (const auto open = link->inbound().stop()) begun_ = *open;
+  account_kept(*link);
+  placing_stopped_ = true;
+  parts_.wanted.transmit.store(true);  // Reads waited for that
 }
 
 // Completes what is posted, in order: the one that a message had begun to fill first.
 void ReceiveHalf::flush(Status first) {
-  if (Link* const link = parts_.link.load()) {
-    parts_.life.apply(connection::LifeEvent::kInputStopped);
-    if (awaits_receive()) set_awaits_receive(false);
-    if (const auto open = link->inbound().stop()) {
-      // A program that sees the completion may post anew at once: the entry is free before.
-      const rdmap::ReceiveBuffer buffer = *open;
-      parts_.receives.vacate_shared();
-      complete_unfilled(buffer, first);
-    }
-    account_kept(*link);
+  stop_placing();
+  if (begun_) {
+    // A program that sees the completion may post anew at once: the entry is free before.
+    const rdmap::ReceiveBuffer buffer = *std::exchange(begun_, std::nullopt);
+    parts_.receives.vacate_shared();
+    complete_unfilled(buffer, first);
   }
   if (keeps_receives()) return;
   while (const auto buffer = parts_.receives.take_own()) {

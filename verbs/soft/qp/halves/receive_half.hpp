@@ -72,6 +72,7 @@ class ReceiveHalf {
 
   // receive_flush.cpp
   void flush_inside() IWARP_REQUIRES(inside_);
+  void stop_placing() IWARP_REQUIRES(inside_);
   void flush(Status first) IWARP_REQUIRES(inside_);
   void report_last_of_shared() IWARP_REQUIRES(inside_);
   [[nodiscard]] bool keeps_receives() const IWARP_REQUIRES(inside_);
@@ -79,6 +80,9 @@ class ReceiveHalf {
 
   QpParts& parts_;
   HandoffLock inside_;
+  bool placing_stopped_ IWARP_GUARDED_BY(inside_) = false;
+  std::optional<rdmap::ReceiveBuffer> begun_
+      IWARP_GUARDED_BY(inside_);  // a message had begun to fill it when placing stopped
   std::atomic<bool> awaits_receive_{false};
   std::atomic<bool> receives_over_{false};
   std::atomic<std::chrono::steady_clock::rep> half_since_{0};

@@ -65,6 +65,7 @@ void TransmitHalf::flush_requests() {
   }
   const std::vector<Completion> late = parts_.sends.take_late();
   if (!late.empty()) push(late);
+  parts_.requests_flushed.store(true);
 }
 
 // The peer is unreachable for a program that knows no connection, if the peer has gone and the
