@@ -27,7 +27,8 @@ std::optional<ReceiveBuffer> Receiver::abandon() {
 
 Fault Receiver::fault(const Refusal& refusal, ConstBytes ulpdu) {
   const Cause cause = std::visit([](auto error) { return cause_of(error); }, refusal);
-  Fault result{terminate_for(cause, ulpdu), local_memory_, in_sink_, memory_fault_};
+  Fault result{terminate_for(cause, ulpdu), local_memory_, in_sink_, exceeds_receive_,
+               memory_fault_};
   // The request may have come in several segments, of which the last is not the whole.
   if (refused_read_) result.terminate.read_request = refused_read_;
   return result;

@@ -76,14 +76,19 @@ std::optional<std::uint64_t> Receiver::take_buffer(Opcode opcode) {
   }
   open_receive_ = parts_.receives.take();
   if (!open_receive_) return std::nullopt;
-  // Immediate Data takes a receive, but not its memory.
   return is_immediate(opcode) ? kImmediateSize : open_receive_->length;
+}
+
+// Immediate Data takes a receive, but not its memory.
+bool Receiver::fills_receive(QueueNumber qn) const {
+  return qn == kSendQueueNumber && !is_immediate(open_[qn.value()].opcode);
 }
 
 Receiver::Step Receiver::place_untagged(const ddp::UntaggedSegment& segment) {
   const ddp::UntaggedHeader& header = segment.header;
   ddp::UntaggedQueue& target = queue(header.qn);
   if (const auto error = target.check_fit(header, segment.payload.size())) {
+    exceeds_receive_ = *error == ddp::Error::kMessageTooLong && fills_receive(header.qn);
     return failure(Refusal{*error});
   }
   const auto offset = static_cast<std::size_t>(target.placed());
@@ -97,8 +102,7 @@ Receiver::Step Receiver::place_untagged(const ddp::UntaggedSegment& segment) {
 
 std::optional<Receiver::Refusal> Receiver::place_payload(QueueNumber qn, std::size_t offset,
                                                          ConstBytes payload) {
-  const bool is_send = qn == kSendQueueNumber && !is_immediate(open_[qn.value()].opcode);
-  if (!is_send) {
+  if (!fills_receive(qn)) {
     std::copy(payload.begin(), payload.end(), control_[qn.value()].data() + offset);
     return std::nullopt;
   }

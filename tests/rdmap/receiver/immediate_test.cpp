@@ -61,6 +61,7 @@ TEST_F(ReceiverImmediate, IsExactlyEightOctets) {
     fresh.receives.post(1, {});
     const auto outcome = fresh.receive(segment(untagged(Opcode::kImmediate, 1), pattern(size)));
     expect_fault(outcome, size > 8 ? Cause{Layer::kDdp, 2, 0x05} : Cause{Layer::kRdmap, 2, 0xFF});
+    EXPECT_FALSE(outcome.error().exceeds_receive);
   }
 }
 

@@ -180,7 +180,9 @@ TEST_F(ReceiverSend, LongerThanItsReceiveIsRefused) {
 TEST_F(ReceiverSend, ThatGrowsBeyondItsReceiveIsRefused) {
   post_receive(11, 10);
   event_of<Placed>(take_send(1, 0, pattern(10), Last::kNo));
-  expect_fault(take_send(1, 10, pattern(1)), {Layer::kDdp, 2, 0x05});
+  const Outcome outcome = take_send(1, 10, pattern(1));
+  expect_fault(outcome, {Layer::kDdp, 2, 0x05});
+  EXPECT_TRUE(outcome.error().exceeds_receive);
   EXPECT_TRUE(all_zero(inbox.part(10, kSize - 10)));
 }
 

@@ -180,6 +180,14 @@ TEST_F(ReceiveFault, SendLongerThanItsReceiveIsAnsweredByTerminate125) {
             (std::vector{Status::kLocalLengthError, Status::kFlushed}));
 }
 
+TEST_F(ReceiveFault, TooLongReadRequestIsNoFaultOfTheReceiveThatIsBeingFilled) {
+  post_receive(5, 64);
+  send_message(1, 0, 0, ddp::Last::kNo);
+  pair.peer.send(segment(untagged(rdmap::Opcode::kReadRequest, 1), pattern(29)));
+  expect_terminate({Layer::kDdp, 2, 0x05});
+  EXPECT_EQ(statuses(pair.end.received), std::vector{Status::kFlushed});
+}
+
 TEST_F(ReceiveFault, UntaggedDdpVersionIsAnsweredByTerminate126) {
   Ulpdu ulpdu = segment(untagged(rdmap::Opcode::kSend, 1), pattern(8));
   ulpdu[0] ^= std::byte{0x01};  // DV

@@ -101,6 +101,24 @@ TEST_F(EventOrder, RequestsCompleteAsSoonAsTheSocketIsServed) {
   EXPECT_EQ(meanwhile, Statuses{Status::kSuccess});
 }
 
+// The program may end the connection before its socket is served.
+TEST_F(EventOrder, EndThatComesBeforeTheSocketIsServedIsToldOnce) {
+  for (const bool gently : {true, false}) {
+    SimEnd end{network.net, {}, 3};
+    post(end, RecvWr{1, {}});
+    end.host->inside_add = [&] { gently ? end.qp->disconnect() : end.qp->abort(); };
+    auto pair = network.net.make_stream_pair();
+    pair.acceptor.reset();
+    end.enter(std::move(pair.connector), soft::Role::kInitiator,
+              agreed_by({}, soft::Role::kInitiator), mpa::Rtr::kWrite);
+    network.run_until([&] { end.turn(); }, [&] { return end.closed(); }, 1s);
+    end.turn();
+    EXPECT_EQ(end.count(Kind::kDisconnected), 1U);
+    EXPECT_EQ(end.host->serving(), 0U);
+    EXPECT_EQ(statuses(end.received), Statuses{Status::kFlushed});
+  }
+}
+
 // The other end waits for it, and a handler may take its time.
 TEST_P(EventOrderOfModels, RtrLeavesBeforeTheProgramIsTold) {
   std::uint64_t sent = 0;

@@ -31,7 +31,8 @@ std::error_code SocketTable::add(const std::shared_ptr<Driven>& driven) {
     looking_.push_back(token);
     resume_ticks();
   }
-  if (entries_.size() == 1 || waits.looks) wake_.raise();  // deadlines are looked at from now on
+  // Deadlines are looked at from now on, and what no socket tells of.
+  if (entries_.size() == 1 || waits.looks) wake_.raise();
   return {};
 }
 

@@ -34,8 +34,8 @@ struct QpParts {
   Deferral deferral;  ///< Of `sends`.
   ReceiveWork receives;
   BlamedRead blamed_read;
-  /// Whether the requests that were posted before the end have been flushed. Receives wait for it:
-  /// a program takes the first completion that fails for the one that ended the connection.
+  /// Whether the requests that were posted before the end have been flushed. Receives are flushed
+  /// behind them: a program takes the first completion that fails for the one that tells why.
   std::atomic<bool> requests_flushed{false};
   /// What the peer may do through this queue pair.
   std::atomic<ddp::Rights> allowed{ddp::Rights::kRemoteWrite | ddp::Rights::kRemoteRead |

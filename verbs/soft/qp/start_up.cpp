@@ -166,8 +166,9 @@ bool QpStartUp::tell(const ConnectionEvent& event) {
   return parts_.self.use_count() > 1;
 }
 
-// What was posted may complete from here on, and does if it can.
+// What was posted may complete from here on, and does if it can: by the next thread that comes.
 void QpStartUp::end_silence() {
+  parts_.wanted.transmit.store(true);
   parts_.phase.tell();
   halves_.transmit();
 }

@@ -61,6 +61,7 @@ struct Fault {
   Terminate terminate;                     ///< What the peer is told.
   std::optional<ddp::Error> local_memory;  ///< Set if it was our own buffer that failed,
   bool in_sink = false;                    ///< namely the sink of the response that is due.
+  bool exceeds_receive = false;            ///< The Send is longer than the receive that it took.
   MemoryFault memory{};                    ///< Set if it was memory that is not there any more.
 };
 
@@ -150,6 +151,7 @@ class Receiver {
   Step deliver_atomic_response(ConstBytes octets);
   Step deliver_terminate(ConstBytes octets);
   ddp::UntaggedQueue& queue(QueueNumber qn) { return queues_[qn.value()]; }
+  [[nodiscard]] bool fills_receive(QueueNumber qn) const;
   Fault fault(const Refusal& refusal, ConstBytes ulpdu);
   Refusal buffer_failed(const ddp::PlacementError& error);
   Refusal sink_failed(const ddp::PlacementError& error);
@@ -172,6 +174,7 @@ class Receiver {
   std::uint32_t preceding_write_ = 0;  // octets of the Write that was the last message, if it was
   std::optional<ddp::Error> local_memory_;
   bool in_sink_ = false;
+  bool exceeds_receive_ = false;
   MemoryFault memory_fault_;
   std::optional<ReadRequest> refused_read_;
 };

@@ -69,18 +69,18 @@ void ReceiveHalf::complete(const rdmap::SendDelivered& delivered) {
 }
 
 void ReceiveHalf::on_fault(const rdmap::Fault& fault, std::optional<std::uint32_t> faulty_read) {
-  const rdmap::Cause too_long = rdmap::cause_of(ddp::Error::kMessageTooLong);
-  const Status of_receive = faulty_read                         ? Status::kFlushed
-                            : fault.local_memory                ? Status::kLocalProtectionError
-                            : fault.terminate.cause == too_long ? Status::kLocalLengthError
-                                                                : Status::kFlushed;
+  const Status of_receive = fault.in_sink           ? Status::kFlushed
+                            : fault.local_memory    ? Status::kLocalProtectionError
+                            : fault.exceeds_receive ? Status::kLocalLengthError
+                                                    : Status::kFlushed;
   if (faulty_read) parts_.blamed_read.blame(*faulty_read, Status::kLocalProtectionError);
   parts_.life.apply(LifeEvent::kInputStopped);  // from here on requests may be flushed
   std::string reason = rdmap::describe(fault.terminate.cause);
   if (fault.memory) reason += ": " + missing_memory(Attempt::kWrite, fault.memory);
   parts_.life.order_terminate(fault.terminate, std::move(reason));
-  if (of_receive != Status::kFlushed) return flush(of_receive);
   parts_.wanted.flush.store(true);
+  stop_placing();
+  if (of_receive != Status::kFlushed) complete_begun(of_receive);
 }
 
 // The request that a Terminate names failed at the peer; how the others that are under way ended

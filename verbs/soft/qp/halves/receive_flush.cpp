@@ -14,7 +14,7 @@ void ReceiveHalf::flush_inside() {
   stop_placing();
   if (!parts_.requests_flushed.load() || !parts_.wanted.flush.exchange(false)) return;
   try {
-    flush(Status::kFlushed);
+    flush();
   } catch (...) {
     parts_.wanted.flush.store(true);  // the rest of it
     throw;
@@ -32,15 +32,19 @@ void ReceiveHalf::stop_placing() {
   parts_.wanted.transmit.store(true);  // Reads waited for that
 }
 
-// Completes what is posted, in order: the one that a message had begun to fill first.
-void ReceiveHalf::flush(Status first) {
+// The receive that a message had begun to fill, if there is one. A program that sees the completion
+// may post anew at once: the entry is free before.
+void ReceiveHalf::complete_begun(Status status) {
+  if (!begun_) return;
+  const rdmap::ReceiveBuffer buffer = *std::exchange(begun_, std::nullopt);
+  parts_.receives.vacate_shared();
+  complete_unfilled(buffer, status);
+}
+
+// Completes what is posted, in order.
+void ReceiveHalf::flush() {
   stop_placing();
-  if (begun_) {
-    // A program that sees the completion may post anew at once: the entry is free before.
-    const rdmap::ReceiveBuffer buffer = *std::exchange(begun_, std::nullopt);
-    parts_.receives.vacate_shared();
-    complete_unfilled(buffer, first);
-  }
+  complete_begun(Status::kFlushed);
   if (keeps_receives()) return;
   while (const auto buffer = parts_.receives.take_own()) {
     complete_unfilled(*buffer, Status::kFlushed);

@@ -23,8 +23,8 @@ class ReceiveHalf {
   /// Reads, verifies and places; a bounded amount. True once there is nothing more for now, false
   /// also if another thread is inside.
   bool run(Link& link);
-  /// Completes the receives that are posted, if that is wanted, or has the thread do so that is
-  /// inside.
+  /// Ends placing, and once the requests have been flushed completes the receives that are posted,
+  /// if that is wanted; or has the thread do so that is inside.
   void flush_if_wanted();
   /// Lets no thread in any more.
   void close();
@@ -73,7 +73,8 @@ class ReceiveHalf {
   // receive_flush.cpp
   void flush_inside() IWARP_REQUIRES(inside_);
   void stop_placing() IWARP_REQUIRES(inside_);
-  void flush(Status first) IWARP_REQUIRES(inside_);
+  void complete_begun(Status status) IWARP_REQUIRES(inside_);
+  void flush() IWARP_REQUIRES(inside_);
   void report_last_of_shared() IWARP_REQUIRES(inside_);
   [[nodiscard]] bool keeps_receives() const IWARP_REQUIRES(inside_);
   void complete_unfilled(const rdmap::ReceiveBuffer& buffer, Status status) IWARP_REQUIRES(inside_);
