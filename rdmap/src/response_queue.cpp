@@ -6,7 +6,8 @@ ResponseQueue::ResponseQueue(std::uint32_t ird) : ird_(ird), ring_(4U * ird) {}
 
 bool ResponseQueue::admits(Owed owed) const {
   const std::uint32_t tail = tail_.own();
-  // Planning may be rewound, never below head; a stale value only makes the check stricter.
+  // Planning may be rewound, never below head. A stale value makes the check stricter; one from
+  // before a rewind lets a peer in that asks too early, as far as there is room.
   const std::uint32_t planned = planned_.seen();
   const std::uint32_t waiting = tail - planned;
   const std::uint32_t reads = waiting == 0 ? 0 : reads_ - ring_[planned].reads_before;
