@@ -54,6 +54,14 @@ class QueuePair::EventBox {
     return Outcome<ConnectionInfo>(failure(std::move(error)));
   }
 
+  /// Of that outcome, if it is there.
+  [[nodiscard]] ConnectionInfo info() {
+    if (origin_.inherited()) return {};
+    const std::lock_guard lock(mutex_);
+    const auto& outcome = established_ ? established_ : ended_;
+    return outcome ? outcome->info : ConnectionInfo{};
+  }
+
   bool wait_ended(std::chrono::milliseconds timeout) {
     if (refuses()) return false;
     std::unique_lock lock(mutex_);

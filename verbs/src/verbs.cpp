@@ -62,6 +62,8 @@ Outcome<void> QueuePair::start_connect(const Endpoint& to, const ConnectOptions&
   return core_->connect(to, options);
 }
 
+ConnectionInfo QueuePair::info() const { return events_->info(); }
+
 bool QueuePair::wait_disconnected(std::chrono::milliseconds timeout) {
   return events_->wait_ended(timeout);
 }

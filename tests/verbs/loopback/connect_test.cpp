@@ -54,6 +54,9 @@ TEST_F(Connect, PrivateDataGoesBothWays) {
   EXPECT_EQ(asked, octets("hello"));
   EXPECT_EQ(connected->private_data, octets("welcome"));
   EXPECT_EQ(connected->remote, listener.endpoint());
+  EXPECT_EQ(client_qp.info().private_data, octets("welcome"));
+  EXPECT_EQ(client_qp.info().local, connected->local);
+  EXPECT_EQ(server_qp.info().private_data, octets("hello"));
 }
 
 TEST_F(Connect, MostPrivateDataFits) {
@@ -96,6 +99,7 @@ TEST_F(Connect, RejectionIsReportedWithItsPrivateData) {
   acceptor.join();
   ASSERT_FALSE(connected);
   EXPECT_EQ(connected.error().code, std::errc::connection_refused);
+  EXPECT_EQ(qp.info().private_data, octets("full")) << "the handler may come later";
   EXPECT_TRUE(eventually([&] { return rejected.load() == 1; }));
   EXPECT_EQ(why, octets("full"));
   EXPECT_EQ(qp.state(), QpState::kError);

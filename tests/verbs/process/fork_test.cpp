@@ -185,7 +185,7 @@ TEST(Fork, CallsOnWhatIsInheritedFail) {
                      is_refused(side.cq.resize(4)) && side.cq.event_descriptor() == -1 &&
                      side.cq.wait_descriptor() == -1 && !side.cq.begin_wait() &&
                      !side.cq.take_event() && qp.state() == QpState::kError &&
-                     !qp.diagnosis().graceful;
+                     !qp.diagnosis().graceful && qp.info().remote == Endpoint();
             }),
             0);
   EXPECT_TRUE(stream.turns(20));

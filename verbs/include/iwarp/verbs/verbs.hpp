@@ -160,6 +160,10 @@ class IWARP_API QueuePair {
   /// Its number on the device, which no other queue pair has while this one lives: tells which one
   /// a completion (Completion::qp_number) or an AsyncEvent is about where several share a queue.
   [[nodiscard]] std::uint32_t number() const { return core_->number(); }
+  /// What came of its start-up: what both sides agreed on and the peer's private data, or what the
+  /// peer said with its rejection; empty before, and after another failure. It is there when
+  /// connect(), adopt() or accept() return, while the handler may still be running.
+  [[nodiscard]] ConnectionInfo info() const;
   /// The limits it has.
   [[nodiscard]] QpCapacity capacity() const { return core_->capacity(); }
   /// What has passed since it connected; zeros before.
