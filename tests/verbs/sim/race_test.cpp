@@ -81,6 +81,24 @@ TEST_F(Race, ReceivesAreFlushedBehindRequestsThatAnotherThreadIsAboutToFlush) {
   EXPECT_EQ(statuses(pair.end.received), Statuses{Status::kFlushed});
 }
 
+// The receives wait for the Read, and the Read for the end of placing.
+TEST_F(Race, AbortWhileReceivingFlushesReadsAndReceives) {
+  const Sge to = sink.sge();
+  post(pair.end, read_of(1, {&to, 1}, Stag{1}, 0));
+  post(pair.end, RecvWr{2, {}});
+  pair.run_for(1ms);
+  bool called = false;
+  pair.end.host->inside_receive = [&] {
+    called = true;
+    pair.end.qp->abort();
+  };
+  let_it_receive();
+  pair.run_for(1s);
+  EXPECT_TRUE(called);
+  EXPECT_EQ(statuses(pair.end.sent), Statuses{Status::kFlushed});
+  EXPECT_EQ(statuses(pair.end.received), Statuses{Status::kFlushed});
+}
+
 TEST_F(Race, ReceivePostedWhileItsQueueIsFlushedIsFlushedToo) {
   pair.end.host->inside_receive = [&] {
     pair.end.qp->abort();
